@@ -1,0 +1,36 @@
+VENV := .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+DEMO ?= demo
+
+.PHONY: demo test lint format install clean
+
+# The stamp is newer than pyproject.toml exactly when what it names is installed.
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@
+
+install: $(VENV)/.installed
+
+## A repository to play with, trained by the simulated model: no key, no network.
+demo: install
+	@rm -rf $(DEMO)
+	@$(BIN)/skillgit demo $(DEMO)
+
+## Everything a change has to pass.
+test: lint
+	$(BIN)/pytest -n auto
+
+lint: install
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean:
+	rm -rf $(VENV) $(DEMO) dist build

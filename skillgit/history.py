@@ -1,0 +1,261 @@
+"""What a run writes down: states, steps and note lines, as the store keeps them.
+
+A commit's trailers carry a `RunState`; its note carries a `StepNote` or one of its siblings; a
+skill object's note carries `ScoresLine` and `RejectedLine`. All are read back by resume.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from skillgit.canonical import canonical_json
+from skillgit.records import (
+    Action,
+    Edit,
+    EditOutcome,
+    FailurePattern,
+    LearningRate,
+    Metric,
+    RawPatch,
+    Record,
+    Skill,
+    SourceType,
+)
+
+
+class Phase(StrEnum):
+    """The three kinds of moment at which a run commits, in their order within one step number."""
+
+    STEP = "step"
+    EPOCH = "epoch"
+    END = "end"
+
+
+class Position(Record):
+    """A moment of one run: note lines of the run itself from its own position on do not count."""
+
+    run_id: str
+    step: int
+    phase: Phase = Phase.STEP
+
+    def is_reached_by(self, step: int, phase: Phase) -> bool:
+        """Whether a line written at `step` and `phase` of this run is not older than this."""
+        order = list(Phase)
+        return (step, order.index(phase)) >= (self.step, order.index(self.phase))
+
+
+class Mark(Record):
+    """A skill's standing in a run: its gate score (`None`: not measured), step and origin.
+
+    Origins are `initial_skill`, `step_0012`, `slow_update_epoch_02`.
+    """
+
+    score: float | None
+    step: int
+    origin: str
+
+
+class RunState(Record):
+    """Where a run stands after a commit: the trailer `Skillopt-State`, one line of JSON."""
+
+    v: Literal[1] = 1
+    run_id: str
+    skill: str
+    onto: str
+    epoch: int
+    current: Mark
+    best: Mark
+    metric: Metric
+    edits: int = 0
+    tokens: int = 0
+    target: str
+    run: str
+
+
+class RunHead(Record):
+    """What stands in a run's every commit and never changes: its name and its start."""
+
+    name: str
+    run_id: str
+    skill: str
+    onto: str
+    base: str
+    target: str
+    run: str
+    metric: Metric
+
+
+class RunCommit(Record):
+    """A commit of a run, read back from its trailers.
+
+    `score` is what was measured, `bound` says that it is only an upper bound (validation was cut
+    short), `None` is unmeasured.
+    """
+
+    id: str
+    parent: str
+    run: str
+    step: int
+    action: Action
+    score: float | None
+    bound: bool = False
+    state: RunState
+    subject: str
+    time: datetime
+
+
+class CandidateScore(Record):
+    """The number on a commit: measured, an upper bound, or (with `None`) unmeasured."""
+
+    score: float | None
+    bound: bool = False
+
+
+# ── note lines ───────────────────────────────────────────────────────────────────────────────
+
+
+class NoteLine(Record):
+    """One line of a note. `kind` tells which; a reader skips kinds it does not know."""
+
+    kind: str
+
+    def to_line(self) -> str:
+        """Canonical JSON without a line end; what equals its default is left out."""
+        fields = self.model_dump(mode="json", exclude_defaults=True)
+        return canonical_json({**fields, "kind": self.kind})
+
+
+class Costs(Record):
+    """What a step took; `calls` by role, tokens as endpoints counted them.
+
+    Unit: milliseconds, summed over calls.
+    """
+
+    calls: dict[str, int] = Field(default_factory=dict)
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    milliseconds: int = 0
+
+
+class StepNote(NoteLine):
+    """The whole record of one step, on its candidate's commit."""
+
+    kind: Literal["step"] = "step"
+    run: str
+    step: int
+    action: Action
+    n_total: int
+    n_fail: int
+    n_unscored: int = 0
+    rollout_hard: float | None = None
+    rollout_soft: float | None = None
+    failure_patterns: tuple[FailurePattern, ...] = ()
+    raw_patches: tuple[RawPatch, ...] = ()
+    merge_fallback: bool = False
+    learning_rate: LearningRate | None = None
+    edits: tuple[EditOutcome, ...] = ()
+    ranking: str = ""
+    ranking_fallback: bool = False
+    score_before: float | None = None
+    score_after: float | None = None
+    gate_reason: str = ""
+    warnings: tuple[str, ...] = ()
+    scores_from_ledger: int = 0
+    scores_measured: int = 0
+    scores_unscored: int = 0
+    costs: Costs = Costs()
+    prompts: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def rejected_edits(self) -> tuple[Edit, ...]:
+        """The edits that were tried and did not pass, in rank order."""
+        if not self.action.rejected:
+            return ()
+        return tuple(o.edit for o in self.edits if o.outcome.changed_text)
+
+
+class ConfigNote(NoteLine):
+    """The resolved configuration, on a run's step 0: no secrets, no user info in URLs."""
+
+    kind: Literal["config"] = "config"
+    run: str
+    config: dict[str, JsonValue]
+    tasks: dict[str, str]
+    costs: Costs = Costs()
+
+
+class TestNote(NoteLine):
+    """The scores on the test split, on a run's end commit."""
+
+    __test__ = False
+    kind: Literal["test"] = "test"
+    run: str
+    n_tasks: int
+    baseline: float | None
+    best: float | None
+    final: float | None
+
+
+class ReportNote(NoteLine):
+    """The report a person reads, as Markdown, on a proposal's tip."""
+
+    kind: Literal["report"] = "report"
+    run: str
+    markdown: str
+
+
+class ScoresLine(NoteLine):
+    """One measurement of a skill object: per task key `[hard, soft]`, or null."""
+
+    kind: Literal["scores"] = "scores"
+    repeat: int
+    run: str
+    step: int
+    phase: Phase = Phase.STEP
+    target: str
+    tasks: dict[str, tuple[float, float] | None]
+
+
+class RejectedLine(NoteLine):
+    """A set of edits tried on a skill object and rejected, with the object they made."""
+
+    kind: Literal["rejected"] = "rejected"
+    run: str
+    step: int
+    phase: Phase = Phase.STEP
+    target: str
+    object: str
+    edits: tuple[Edit, ...]
+    before: float | None
+    after: float | None
+    source: SourceType | None = None
+
+
+# ── what the loop hands to the store ─────────────────────────────────────────────────────────
+
+
+class Entry(Record):
+    """One moment of a run, complete: everything the store needs to make its commits and notes.
+
+    `candidate` is the skill of the commit (`None`: the tree stays). A rejected candidate is
+    followed by its revert in the same move. `lines` go on the (candidate's) commit,
+    `object_lines` on the skill objects named. `finished_at` is the latest finish time of the
+    paid calls; `None` when nothing was paid.
+    """
+
+    run: RunHead
+    step: int
+    phase: Phase
+    action: Action
+    score: CandidateScore
+    state: RunState
+    candidate: Skill | None = None
+    body: tuple[str, ...] = ()
+    lines: tuple[NoteLine, ...] = ()
+    object_lines: tuple[tuple[str, NoteLine], ...] = ()
+    finished_at: datetime | None = None
+    summary: str = ""

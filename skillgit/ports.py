@@ -1,0 +1,185 @@
+"""The protocols through which everything outside comes in, each with its written contract.
+
+Adapters stand behind these and do not know each other; tests put fakes here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from skillgit.history import Entry, NoteLine, Position, RejectedLine, RunCommit, RunHead
+from skillgit.records import (
+    GateResult,
+    Grade,
+    Measurements,
+    Metric,
+    ModelReply,
+    ModelRequest,
+    PaidCall,
+    PaidReply,
+    Record,
+    Rollout,
+    Skill,
+    Task,
+)
+
+ReplyT = TypeVar("ReplyT", bound=PaidReply)
+
+
+class Clock(Protocol):
+    """The only source of time."""
+
+    def now(self) -> datetime:
+        """The time of day, UTC, with its zone."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that never go back. Unit: seconds."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Wait. Unit: seconds."""
+        ...
+
+
+class Model(Protocol):
+    """A language model behind an endpoint.
+
+    Safe to call from several threads. Retries what is worth it and fits the request to what the
+    endpoint takes by itself; nothing of a key ever stands in an error's text.
+    """
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        """The model's answer.
+
+        Raises: CallError when this one call failed for good (a time-out, a broken body);
+        BlockedError when no call can work (a wrong key, a model that does not exist).
+        """
+        ...
+
+
+class Paid(Protocol):
+    """The one door to everything that costs: model calls, programs, command judges.
+
+    Looks in the journal first; else checks the budget, performs, and journals the reply. A
+    failure is not journaled. Thread-safe.
+    """
+
+    def __call__(
+        self, call: PaidCall, request: Record, reply: type[ReplyT], perform: Callable[[], ReplyT]
+    ) -> ReplyT:
+        """The reply, from the journal or made now.
+
+        Raises: what `perform` raises; BudgetError before a call that a budget forbids.
+        """
+        ...
+
+
+class Judge(Protocol):
+    """Grades rollouts of the one task it was built for."""
+
+    def grade(self, rollout: Rollout, paid: Paid, slot: str) -> Grade:
+        """The grade. `slot` is the rollout's, for judges that pay.
+
+        A rollout with a `failure` never gets here. What cannot be judged is a grade whose score
+        is `None`, with the reason.
+        """
+        ...
+
+
+class Environment(Protocol):
+    """Runs the target on a task."""
+
+    @property
+    def fingerprint(self) -> Mapping[str, str | int | float | None]:
+        """What of this environment changes results, its version included; not speed, not keys."""
+        ...
+
+    def rollout(
+        self, task: Task, skill: Skill, paid: Paid, *, purpose: str, slot: str, seed: int
+    ) -> Rollout:
+        """The target's attempt. One call that failed is a rollout with a `failure`.
+
+        Raises: BlockedError, BudgetError.
+        """
+        ...
+
+    def max_calls(self, task: Task) -> int:
+        """The largest number of paid calls one rollout of this task can make."""
+        ...
+
+
+class Trial(Record):
+    """What a gate rule decides on: three skills and what each was measured to be."""
+
+    candidate: Skill
+    current: Skill
+    best: Skill
+    candidate_scores: Measurements
+    current_scores: Measurements
+    best_scores: Measurements
+    best_step: int
+    global_step: int
+    metric: Metric
+    mixed_weight: float
+
+
+class Ruling(Record):
+    """A gate rule's result with the sentence that explains it."""
+
+    result: GateResult
+    reason: str
+
+
+class Rule(Protocol):
+    """A gate rule: a pure function on measurements, comparing only tasks scored on both sides."""
+
+    def __call__(self, trial: Trial) -> Ruling: ...
+
+
+class Store(Protocol):
+    """What the loop asks of the place where runs are kept. Every write is one `record`."""
+
+    def object_id(self, skill: Skill) -> str:
+        """The git object evaluated: the blob of one document, or a tree of several."""
+        ...
+
+    def history(self, run: str) -> Iterable[RunCommit]:
+        """The run's commits, newest first, down to its own step 0; nothing for no such run."""
+        ...
+
+    def skill_at(self, commit_id: str) -> Skill:
+        """The skill's documents as they stand in a commit."""
+        ...
+
+    def notes_on(self, object_id: str) -> Sequence[NoteLine]:
+        """The note lines on a commit or skill object whose kind is known, in canonical order."""
+        ...
+
+    def measurements(
+        self, object_id: str, target: str, *, repeats: int, before: Position | None
+    ) -> Sequence[Measurements]:
+        """What the ledger knows of a skill object under a target fingerprint.
+
+        Shape: `repeats` items, the k-th from the k-th measurement of each task.
+        """
+        ...
+
+    def rejections(
+        self, object_id: str, target: str, *, before: Position | None
+    ) -> Sequence[RejectedLine]:
+        """The sets of edits that were tried on a skill object and rejected."""
+        ...
+
+    def record(self, entry: Entry) -> RunCommit:
+        """Write notes and objects, then move the run's branch once; the commit it ends on.
+
+        Raises: ConflictError when another writer moved the branch.
+        """
+        ...
+
+    def finish(self, run: RunHead) -> str | None:
+        """Make the proposal of an ended run; its branch's name, or `None` if nothing was accepted."""
+        ...
