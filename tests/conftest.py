@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -93,11 +93,11 @@ def git(tmp_path: Path) -> Git:
 
 
 @pytest.fixture
-def repo(tmp_path: Path, git: Git) -> Iterator[Path]:
+def repo(tmp_path: Path, git: Git) -> Path:
     """A fresh repository with an identity, a branch main, and no commit."""
     path = tmp_path / "repo"
     path.mkdir()
     git("init", "--quiet", "--initial-branch=main")
     git("config", "user.name", IDENTITY["name"])
     git("config", "user.email", IDENTITY["email"])
-    yield path
+    return path
