@@ -1,0 +1,84 @@
+"""A pool of threads inside one function: the order of results is that of the items.
+
+The only place that starts threads for concurrency; it knows nothing of what it runs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+
+
+def ordered_map(
+    function: Callable[[ItemT], ResultT], items: Iterable[ItemT], workers: int
+) -> list[ResultT]:
+    """The function's result for every item, with at most `workers` running at a time.
+
+    After the first exception, or Ctrl-C, no further item is started and those in flight are
+    waited for, since what they do is paid for; a second Ctrl-C does not wait. One worker, or one
+    item, runs in the caller's own thread.
+    Shape: one result per item, in the items' order.
+    Raises: of the exceptions that `function` raised, the first in the items' order.
+    """
+    if workers < 1:
+        raise ValueError(f"a pool needs at least one worker, not {workers}")
+    queue = list(items)
+    if workers == 1 or len(queue) <= 1:
+        return [function(item) for item in queue]
+    pool = _Pool(function, queue)
+    pool.run(min(workers, len(queue)))
+    return pool.results()
+
+
+class _Pool(Generic[ItemT, ResultT]):
+    """One map over one list; its threads are daemons, so that nothing can hold up the exit."""
+
+    def __init__(self, function: Callable[[ItemT], ResultT], items: list[ItemT]) -> None:
+        self._function = function
+        self._waiting: Iterator[tuple[int, ItemT]] = iter(enumerate(items))
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._done: dict[int, ResultT] = {}
+        self._failed: dict[int, BaseException] = {}
+
+    def run(self, workers: int) -> None:
+        """Work all items off, or as many as are started before the first failure."""
+        threads: list[threading.Thread] = []
+        try:
+            for _ in range(workers):
+                thread = threading.Thread(target=self._work, daemon=True)
+                thread.start()
+                threads.append(thread)
+            _join(threads)
+        except BaseException:
+            self._stopped = True
+            _join(threads)
+            raise
+
+    def results(self) -> list[ResultT]:
+        """What came of the items, in their order."""
+        if self._failed:
+            raise self._failed[min(self._failed)]
+        return [self._done[index] for index in sorted(self._done)]
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            index, item = job
+            try:
+                self._done[index] = self._function(item)
+            except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
+                self._failed[index] = error
+                self._stopped = True
+
+    def _next(self) -> tuple[int, ItemT] | None:
+        with self._lock:
+            return None if self._stopped else next(self._waiting, None)
+
+
+def _join(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.join()
