@@ -129,7 +129,7 @@ class Trial(Record):
 class Ruling(Record):
     """A gate rule's result with the sentence that explains it."""
 
-    result: GateResult
+    result: GateResult[Skill]
     reason: str
 
 

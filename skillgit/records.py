@@ -6,9 +6,11 @@ Not yet known is `None`, never a number that means it.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+
+SkillT = TypeVar("SkillT")
 
 UnitInterval = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
@@ -419,13 +421,13 @@ class Action(StrEnum):
         return self in (Action.REJECT, Action.REJECT_UNVERIFIED)
 
 
-class GateResult(Record):
+class GateResult(Record, Generic[SkillT]):
     """The gate's decision: what training goes on from, and what is best, after it."""
 
     action: Action
-    current_skill: Skill
+    current_skill: SkillT
     current_score: float
-    best_skill: Skill
+    best_skill: SkillT
     best_score: float
     best_step: int
 

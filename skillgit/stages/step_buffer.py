@@ -1,0 +1,79 @@
+"""The step buffer: what the epoch's earlier steps tried and what became of it, for the prompts.
+
+It is never a list of its own: the entries are the notes of the run's commits, read back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from skillgit.history import StepNote
+from skillgit.records import Edit, EditOp, FailurePattern
+
+SHOWN_STEPS = 20
+SHOWN_CHARS = 400
+SHOWN_TASKS = 8
+
+INTRODUCTION = (
+    "This is a summary of this epoch's earlier steps. Do not propose again edits that did not "
+    "work, and deal first with the failure patterns that are still unsolved."
+)
+
+
+def format_step_buffer(notes: Sequence[StepNote]) -> str:
+    """One block of text about an epoch's earlier steps; empty at the epoch's first.
+
+    Shape: the epoch's notes, oldest first; the last 20 are shown.
+    """
+    if not notes:
+        return ""
+    shown = notes[-SHOWN_STEPS:]
+    lines = [INTRODUCTION]
+    if older := len(notes) - len(shown):
+        lines.append(f"({older} older steps are not shown.)")
+    for note in shown:
+        lines += ["", *_step_lines(note)]
+    return "\n".join(lines) + "\n"
+
+
+def _step_lines(note: StepNote) -> list[str]:
+    lines = [
+        f"### Step {note.step} — {note.action.value.upper()} ({note.n_fail}/{note.n_total} failed)"
+    ]
+    lines += [_pattern_line(pattern) for pattern in note.failure_patterns]
+    if note.rejected_edits:
+        lines.append(
+            f"  Rejected edits (score {_number(note.score_before)} → {_number(note.score_after)}):"
+        )
+        lines += [f"    {i}. {_edit_text(e)}" for i, e in enumerate(note.rejected_edits, start=1)]
+    return lines
+
+
+def _pattern_line(pattern: FailurePattern) -> str:
+    detail = f"×{pattern.count}"
+    if pattern.task_ids:
+        more = len(pattern.task_ids) - SHOWN_TASKS
+        detail += ", tasks: " + ", ".join(pattern.task_ids[:SHOWN_TASKS])
+        detail += f" and {more} more" if more > 0 else ""
+    return f"  - {_quoted(str(pattern))} ({detail})"
+
+
+def _edit_text(edit: Edit) -> str:
+    match edit.op:
+        case EditOp.ADD:
+            after = f"after={_quoted(edit.anchor)} " if edit.anchor else ""
+            return f"[add] {after}{_quoted(edit.content)}"
+        case EditOp.DELETE:
+            return f"[delete] target={_quoted(edit.anchor)}"
+        case EditOp.REPLACE:
+            return f"[replace] target={_quoted(edit.anchor)} → {_quoted(edit.content)}"
+
+
+def _quoted(text: str) -> str:
+    shown = text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "…"
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _number(score: float | None) -> str:
+    return "unmeasured" if score is None else repr(score).removesuffix(".0")
