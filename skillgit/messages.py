@@ -1,0 +1,239 @@
+"""Commit messages of a run: what a person reads in `git log`, with the trailers below.
+
+Text from a model goes in here, so this is where it is made harmless. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+
+from skillgit.history import CandidateScore, Entry, Phase, StepNote
+from skillgit.records import Action, Edit, EditOp, EditOutcome, Outcome, SourceType
+from skillgit.trailers import format_trailers
+
+MAX_LINES = 40
+MAX_LINE = 480
+_MAX_CONTENT = 160
+_MAX_ANCHOR = 80
+_MAX_REASON = 160
+
+
+# ── whole messages ───────────────────────────────────────────────────────────────────────────
+
+
+def compose(entry: Entry) -> str:
+    """The message of an entry's commit; of a rejected one, of its candidate."""
+    trailers = format_trailers(entry.run.name, entry.step, entry.action, entry.score, entry.state)
+    body = "\n".join(filter(None, map(_body_line, entry.body[:MAX_LINES])))
+    paragraphs = (_subject(entry), body, trailers)
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
+
+
+def compose_revert(entry: Entry, candidate_id: str) -> str:
+    """The message of the commit that takes a rejected candidate back.
+
+    Its score is that of the skill it brings back.
+    """
+    trailers = format_trailers(
+        entry.run.name,
+        entry.step,
+        Action.REVERT,
+        CandidateScore(score=entry.state.current.score),
+        entry.state,
+    )
+    return f'Revert "{_subject(entry)}"\n\nThis reverts commit {candidate_id}.\n\n{trailers}\n'
+
+
+def _subject(entry: Entry) -> str:
+    return f"skillopt({entry.run.skill}): {_headline(entry)}"
+
+
+def _headline(entry: Entry) -> str:
+    if entry.phase is Phase.END:
+        best = entry.state.best
+        return f"end: best {_rounded(best.score)} at step {best.step}" + _aside(entry.summary)
+    if entry.phase is Phase.EPOCH:
+        return f"epoch {entry.state.epoch}" + _aside(entry.summary)
+    return f"step {entry.step}: {_verdict(entry)}"
+
+
+def _verdict(entry: Entry) -> str:
+    score = _measured(entry.score)
+    best = _rounded(entry.state.best.score)
+    is_best = entry.state.best.step == entry.step
+    said = entry.summary
+    match entry.action:
+        case Action.BASELINE:
+            return f"baseline {score}" + _aside(said)
+        case Action.ACCEPT_NEW_BEST:
+            return f"accept, new best {score}" + _aside(_gain(entry), said)
+        case Action.ACCEPT:
+            return f"accept {score}" + _aside(_gain(entry), f"best stays {best}", said)
+        case Action.FORCE_ACCEPT:
+            words = "accept without a gate, new best" if is_best else "accept without a gate,"
+            return f"{words} {score}" + _aside(_gain(entry), said)
+        case Action.REJECT:
+            return f"reject {score}" + _aside(f"best stays {best}", said)
+        case Action.REJECT_UNVERIFIED:
+            return f"reject {score}" + _aside(said or "val is not held out")
+        case Action.SKIP:
+            return "skip" + _aside(said or "nothing to try")
+        case Action.NOOP:
+            return "noop" + _aside(said or "the text stays the same")
+        case _:
+            return entry.action.value.replace("_", " ") + _aside(said)
+
+
+def _gain(entry: Entry) -> str:
+    before = next((n.score_before for n in entry.lines if isinstance(n, StepNote)), None)
+    if before is None or entry.score.score is None:
+        return ""
+    return f"{entry.score.score - before:+.4f}"
+
+
+def _measured(score: CandidateScore) -> str:
+    return f"{'at most ' if score.bound else ''}{_rounded(score.score)}"
+
+
+def _rounded(score: float | None) -> str:
+    return "unmeasured" if score is None else f"{score:.4f}"
+
+
+def _aside(*parts: str) -> str:
+    words = ", ".join(filter(None, (harmless(part, 80) for part in parts)))
+    return f" ({words})" if words else ""
+
+
+def _body_line(line: str) -> str:
+    """A line that git's clean-up keeps and nobody takes for a trailer; empty if nothing shows."""
+    text = harmless(line, MAX_LINE)
+    return text if not text or _PLAIN_START.match(text) else f"- {text}"
+
+
+_PLAIN_START = re.compile(r"- \S|[A-Z]?[a-z]+ [A-Za-z(\"]")
+
+
+# ── edits in words ───────────────────────────────────────────────────────────────────────────
+
+
+def edit_lines(outcomes: Iterable[EditOutcome]) -> tuple[str, ...]:
+    """One line for each edit that is in the new text, and one that counts the others.
+
+    Shape: lines without line ends, each safe to stand in a commit message.
+    """
+    applied: list[str] = []
+    others: Counter[str] = Counter()
+    for outcome in outcomes:
+        if outcome.outcome.changed_text:
+            applied.append(f"- {_what(outcome.edit)}{_why(outcome.edit)} ({_seen(outcome.edit)})")
+        else:
+            others[_IN_WORDS[outcome.outcome]] += 1
+    if len(applied) > MAX_LINES - 1:
+        rest = len(applied) - (MAX_LINES - 2)
+        applied = [*applied[: MAX_LINES - 2], f"- and {rest} more edits"]
+    if others:
+        counts = ", ".join(f"{n} {words}" for words, n in sorted(others.items()))
+        applied.append(f"Not applied: {counts}")
+    return tuple(applied)
+
+
+_IN_WORDS = {
+    Outcome.DUPLICATE: "already there",
+    Outcome.NOOP: "without effect",
+    Outcome.ANCHOR_MISSING: "anchor not found",
+    Outcome.ANCHOR_AMBIGUOUS: "anchor not unique",
+    Outcome.PROTECTED: "in a protected region",
+    Outcome.FRONTMATTER: "in the frontmatter",
+    Outcome.FENCE: "in a code fence",
+    Outcome.EMPTY: "empty",
+    Outcome.OVER_BUDGET: "over the budget",
+    Outcome.TOO_LONG: "too long",
+    Outcome.UNKNOWN_TARGET: "for an unknown document",
+    Outcome.KNOWN_REJECTED: "rejected before",
+}
+
+
+def _what(edit: Edit) -> str:
+    content = _quoted(edit.content, _MAX_CONTENT)
+    anchor = _quoted(edit.anchor, _MAX_ANCHOR)
+    place = "" if edit.target == "skill" else f" in {_quoted(edit.target, _MAX_ANCHOR)}"
+    match edit.op:
+        case EditOp.ADD:
+            return f"add {content}" + (f" after {anchor}" if edit.anchor.strip() else "") + place
+        case EditOp.DELETE:
+            return f"delete {anchor}{place}"
+        case EditOp.REPLACE:
+            return f"replace {anchor} with {content}{place}"
+
+
+def _why(edit: Edit) -> str:
+    reason = harmless(edit.rationale, _MAX_REASON)
+    return f", because: {reason}" if reason else ""
+
+
+def _seen(edit: Edit) -> str:
+    n = edit.support_count
+    if edit.source_type is SourceType.FAILURE:
+        return f"seen in {n} failure{'' if n == 1 else 's'}"
+    return f"seen in {n} success{'' if n == 1 else 'es'}"
+
+
+def _quoted(text: str, limit: int) -> str:
+    return f'"{harmless(text, limit)}"'
+
+
+# ── untrusted text ───────────────────────────────────────────────────────────────────────────
+
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+_DROPPED = frozenset(("Cf",))
+_BLANK = frozenset(("Cc", "Zs", "Zl", "Zp"))
+
+# Each pair makes something that a host, a CI or git acts on into the same words, inert.
+_DEFUSED: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"@(?=[\w\[-])"), "@ "),
+    (re.compile(r"([#!&])(?=\w)"), r"\1 "),
+    (re.compile(r"(GH)-(?=\d)", re.IGNORECASE), r"\1 "),
+    (
+        re.compile(
+            r"((?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)"
+            r"|implement(?:s|ed|ing)?)\b:? ?[A-Z][A-Z0-9_]*)-(?=\d)",
+            re.IGNORECASE,
+        ),
+        r"\1 ",
+    ),
+    (re.compile(r":(?=//)"), ": "),
+    (re.compile(r"\[([^\[\]]*(?:skip|\bno[ _-]?ci\b)[^\[\]]*)\]", re.IGNORECASE), r"(\1)"),
+    (re.compile(r"(NO)[_-](CI)", re.IGNORECASE), r"\1 \2"),
+    (re.compile(r"(skip-checks|[A-Za-z-]+-(?:by|to)|Skillopt-\w+) ?:", re.IGNORECASE), r"\1 -"),
+    (re.compile(r"\(cherry picked\b", re.IGNORECASE), "(cherry-picked"),
+)
+
+
+def harmless(text: str, limit: int) -> str:
+    """Untrusted text as one visible line that nothing acts on, at most `limit` characters long.
+
+    What hides (controls, zero-width and bidirectional characters) goes; mentions, issue
+    numbers, links, words that stop a CI and keys of trailers stay readable, but are broken.
+    """
+    head = text[: 8 * limit]
+    line = " ".join("".join(map(_visible, _INVISIBLE.sub("", head))).split())
+    for pattern, inert in _DEFUSED:
+        line = pattern.sub(inert, line)
+    if len(line) <= limit and len(head) == len(text):
+        return line
+    return line[: limit - 1].rstrip() + "…"
+
+
+def _visible(character: str) -> str:
+    category = unicodedata.category(character)
+    if category in _BLANK:
+        return " "
+    if category in _DROPPED:
+        return ""
+    return "\ufffd" if category == "Cs" else character
