@@ -7,7 +7,7 @@ import tomllib
 from enum import StrEnum
 from typing import Annotated, Literal, Self, get_args, get_origin
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from skillgit.errors import ConfigError
 from skillgit.records import Metric, Record
@@ -16,6 +16,9 @@ CONFIG_FILE = "skillgit.toml"
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+
+
+TaskField = Literal["id", "prompt", "context", "system", "reference", "choices", "split", "tags"]
 
 
 class Provider(StrEnum):
@@ -37,21 +40,33 @@ class RepoConfig(Record):
     """Where runs start and adopted versions go."""
 
     onto: str = "main"
+    """The branch that runs start from and `adopt` goes to; what HEAD is on decides nothing."""
 
 
 class SkillConfig(Record):
     """The documents being trained; `files` are globs relative to the main document's folder."""
 
     path: str
+    """The skill's main document, from the repository's root."""
     name: str | None = None
+    """The skill's name in refs and messages; else its frontmatter's name, or its folder's."""
     files: tuple[str, ...] = ()
+    """More documents of the skill, as globs seen from the main document's folder."""
 
 
 class TasksConfig(Record):
-    """Where the tasks are, and how they are split when a task names no split."""
+    """Where the tasks are, and how they are split when a task names no split.
+
+    `columns` maps a task's fields to the names they have in the files; `judge` judges the tasks
+    that name no judge.
+    """
 
     path: str
+    columns: dict[TaskField, str] = Field(default_factory=dict)
+    judge: dict[str, JsonValue] | None = None
+    """A file or a folder of tasks, from the repository's root."""
     ratio: tuple[float, float, float] = (0.5, 0.25, 0.25)
+    """The shares of train, val and test, for tasks that name no split."""
 
     @model_validator(mode="after")
     def _sums_to_one(self) -> Self:
@@ -67,9 +82,13 @@ class SimulationConfig(Record):
     """
 
     obedience: Fraction = 0.95
+    """How likely the simulated target follows a rule that its skill states."""
     noise: Fraction = 0.0
+    """How likely a rule is followed or broken against all that."""
     forgetting: Fraction = 0.0
+    """How much likelier a rule is forgotten the longer the skill gets."""
     latency_ms: Annotated[float, Field(ge=0)] = 0.0
+    """How long an answer takes. Unit: milliseconds."""
 
 
 class ModelConfig(Record):
@@ -79,13 +98,21 @@ class ModelConfig(Record):
     """
 
     provider: Provider = Provider.OPENAI
+    """Where answers come from: any OpenAI-compatible server, or the built-in simulated model."""
     model: str
+    """The model's name, as the server knows it."""
     base_url: str | None = None
+    """The server's address, up to and with `/v1`; without it, OpenAI's own."""
     api_key_env: str | None = "OPENAI_API_KEY"
+    """The name of the variable that holds the key; `""` sends none."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    """How freely the model words its answers; without it, the server's default."""
     max_tokens: Count | None = None
+    """The longest answer, in tokens; without it, the server's default."""
     timeout: Annotated[float, Field(gt=0)] = 120.0
+    """How long one request may take. Unit: seconds."""
     retries: Annotated[int, Field(ge=0)] = 4
+    """How often a request that failed for a passing reason is sent again."""
     simulation: SimulationConfig = SimulationConfig()
 
 
@@ -93,27 +120,39 @@ class TrainConfig(Record):
     """The loop's sizes."""
 
     epochs: Count = 4
+    """How many times the train tasks are gone through."""
     batch_size: Count = 40
+    """How many train tasks one step attempts."""
     minibatch_size: Count = 8
+    """How many attempts one reflection looks at together."""
     merge_batch_size: Annotated[int, Field(ge=2)] = 8
+    """How many patches are merged in one call."""
     failure_only: bool = False
+    """Learn from failures alone, not from what went well."""
     seed: int = 42
+    """What the order of tasks, and the seeds of requests, are drawn from."""
     workers: Count = 16
+    """How many calls are in flight at once, at most."""
 
 
 class ReflectConfig(Record):
     """What an analyst is shown. Unit: `max_chars` in characters, for one trajectory."""
 
     max_chars: Annotated[int, Field(ge=200)] = 12_000
+    """How much of one attempt a reflection is shown; the middle is cut. Unit: characters."""
 
 
 class LrConfig(Record):
     """The learning rate, in edits a step."""
 
     mode: Literal["fixed"] = "fixed"
+    """How the number of edits a step may apply is decided: by the schedule."""
     scheduler: Scheduler = Scheduler.COSINE
+    """The curve that falls from `max` at the first step to `min` at the last."""
     max: Count = 4
+    """The most edits a step may apply, and the most one reflection may propose."""
     min: Count = 2
+    """The fewest edits that the schedule comes down to."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -126,16 +165,22 @@ class GateConfig(Record):
     """When a candidate is kept."""
 
     enabled: bool = True
+    """Keep a candidate only if it measures better; `false` keeps every one."""
     metric: Metric = Metric.HARD
+    """Which score is compared: all checks pass, the share that passes, or a mix of both."""
     mixed_weight: Fraction = 0.5
+    """The weight of the soft score in `mixed`."""
     rule: str = "strict"
+    """The rule that decides; `strict` asks for a higher mean, a tie is a rejection."""
     max_unscored: Fraction = 0.2
+    """The share of val tasks that may go unscored before a step counts as blocked."""
 
 
 class BudgetConfig(Record):
     """What a command may spend."""
 
     calls: Count | None = None
+    """The most paid calls one command makes; finished work stays committed."""
 
 
 class Config(Record):

@@ -1,0 +1,19 @@
+"""The command line: the one room that reads the environment, the clock and the home, and prints.
+
+Results go to stdout, all else to stderr. Nothing heavy is imported until a command needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import PurePath
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the command that the process was started with, and end the process with its code."""
+    from skillgit.cli.run import run
+
+    name = "git-skillgit" if PurePath(sys.argv[0]).stem == "git-skillgit" else "skillgit"
+    sys.exit(run(sys.argv[1:], os.environ, name=name))

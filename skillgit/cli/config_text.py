@@ -1,0 +1,79 @@
+"""The skillgit.toml that `init` writes: what was chosen, and what one most likely changes next."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from skillgit.config import Provider
+
+MOST_IN_A_BATCH = 40
+STEPS_WANTED = 4
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A role's model as it was chosen on the command line."""
+
+    provider: Provider
+    model: str
+    base_url: str | None = None
+    api_key_env: str | None = None
+
+
+def batch_size_for(n_train: int) -> int:
+    """The largest batch up to 40 with which an epoch has four steps, as far as tasks go."""
+    return max(1, min(MOST_IN_A_BATCH, (n_train - 1) // (STEPS_WANTED - 1)))
+
+
+def config_text(
+    *,
+    onto: str,
+    skill: str,
+    tasks: str,
+    target: ModelChoice,
+    optimizer: ModelChoice,
+    batch_size: int,
+) -> str:
+    """The whole file."""
+    return f"""\
+# What skillgit trains, on what, and with which models. Commit this file.
+# Every key: docs/reference/config.md. No key or password belongs here.
+
+[repo]
+onto = {_quoted(onto)}
+
+[skill]
+path = {_quoted(skill)}
+
+[tasks]
+path = {_quoted(tasks)}
+
+[target]            # the model that does the tasks
+{_model(target)}
+
+[optimizer]         # the model that writes the edits
+{_model(optimizer)}
+
+[train]
+epochs = 4
+batch_size = {batch_size}
+
+# [budget]
+# calls = 500       # stop when a run would make more paid calls than this
+"""
+
+
+def _model(choice: ModelChoice) -> str:
+    lines = [f"provider = {_quoted(choice.provider.value)}", f"model = {_quoted(choice.model)}"]
+    if choice.base_url is not None:
+        lines.append(f"base_url = {_quoted(choice.base_url)}")
+    if choice.api_key_env is not None:
+        note = "  # the variable that holds the key" if choice.api_key_env else "  # no key is sent"
+        lines.append(f"api_key_env = {_quoted(choice.api_key_env)}{note}")
+    return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    """The text as a TOML string, which JSON's strings are."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
