@@ -210,7 +210,7 @@ _DEFUSED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r":(?=//)"), ": "),
     (re.compile(r"\[([^\[\]]*(?:skip|\bno[ _-]?ci\b)[^\[\]]*)\]", re.IGNORECASE), r"(\1)"),
     (re.compile(r"(NO)[_-](CI)", re.IGNORECASE), r"\1 \2"),
-    (re.compile(r"(skip-checks|[A-Za-z-]+-(?:by|to)|Skillopt-\w+) ?:", re.IGNORECASE), r"\1 -"),
+    (re.compile(r"(skip-checks|-(?:by|to)|Skillopt-\w+) ?:", re.IGNORECASE), r"\1 -"),
     (re.compile(r"\(cherry picked\b", re.IGNORECASE), "(cherry-picked"),
 )
 

@@ -5,7 +5,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgit.history import CandidateScore, Entry, Mark, Phase, RunHead, RunState, StepNote
@@ -251,12 +251,14 @@ def test_untrusted_text_is_inert_wherever_it_stands(text: str) -> None:
         assert_inert(compose(entry(Action.ACCEPT_NEW_BEST, body=body, summary=text)))
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from([*HOSTILE[:-7], "@", "#", "[", "]", "1", "skip", "ci", "-", "x"])))
 def test_hostile_pieces_do_not_join_into_something_live(pieces: list[str]) -> None:
     for glue in ("", " ", "\u200b"):
         assert_inert(compose(entry(Action.ACCEPT, body=(glue.join(pieces)[:3000],))))
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(), max_size=4), st.text())
 def test_any_text_leaves_a_message_that_reads_back(body: list[str], summary: str) -> None:
     assert_inert(compose(entry(Action.ACCEPT, body=tuple(body), summary=summary)))
