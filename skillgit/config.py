@@ -16,8 +16,6 @@ CONFIG_FILE = "skillgit.toml"
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
-
-
 TaskField = Literal["id", "prompt", "context", "system", "reference", "choices", "split", "tags"]
 
 
@@ -55,18 +53,16 @@ class SkillConfig(Record):
 
 
 class TasksConfig(Record):
-    """Where the tasks are, and how they are split when a task names no split.
-
-    `columns` maps a task's fields to the names they have in the files; `judge` judges the tasks
-    that name no judge.
-    """
+    """Where the tasks are, and how they are split when a task names no split."""
 
     path: str
-    columns: dict[TaskField, str] = Field(default_factory=dict)
-    judge: dict[str, JsonValue] | None = None
     """A file or a folder of tasks, from the repository's root."""
     ratio: tuple[float, float, float] = (0.5, 0.25, 0.25)
     """The shares of train, val and test, for tasks that name no split."""
+    columns: dict[TaskField, str] = Field(default_factory=dict)
+    """The names that a task's fields have in the files, where they are not the usual ones."""
+    judge: dict[str, JsonValue] | None = None
+    """The judge of tasks that name none; without it, `exact` against their reference."""
 
     @model_validator(mode="after")
     def _sums_to_one(self) -> Self:
