@@ -221,13 +221,17 @@ class ScoresLine(NoteLine):
 
 
 class RejectedLine(NoteLine):
-    """A set of edits tried on a skill object and rejected, with the object they made."""
+    """A set of edits tried on one skill object and rejected, with the object they made.
+
+    It stands on the object made; an edit that was alone stands on the object tried on, too.
+    """
 
     kind: Literal["rejected"] = "rejected"
     run: str
     step: int
     phase: Phase = Phase.STEP
     target: str
+    tried_on: str
     object: str
     edits: tuple[Edit, ...]
     before: float | None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from skillgit.history import Entry, NoteLine, Position, RejectedLine, RunCommit, RunHead
+from skillgit.history import Costs, Entry, NoteLine, Position, RejectedLine, RunCommit, RunHead
 from skillgit.records import (
     GateResult,
     Grade,
@@ -74,6 +74,20 @@ class Paid(Protocol):
 
         Raises: what `perform` raises; BudgetError before a call that a budget forbids.
         """
+        ...
+
+
+class Account(Paid, Protocol):
+    """A `Paid` for one moment of a run: it remembers what that moment took, replayed or new."""
+
+    @property
+    def costs(self) -> Costs:
+        """Calls by role, tokens and time of every call so far, each counted once."""
+        ...
+
+    @property
+    def finished_at(self) -> datetime | None:
+        """The latest finish time of those calls; `None` when there was none."""
         ...
 
 
