@@ -1,0 +1,159 @@
+"""A run's commits without the store, for modules that only read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from skillgit.history import CandidateScore, Entry, Mark, Phase, RunHead, RunState
+from skillgit.messages import compose, compose_revert, edit_lines
+from skillgit.records import Action, Edit, EditOutcome, Metric, Outcome
+
+SKILL = "skills/brief/SKILL.md"
+START = "# Brief\n\nWrite a brief.\n\n## Structure\n\n- One summary.\n\n## Style\n\n- Be short.\n"
+
+
+class RunWriter:
+    """Writes a run, commit by commit, and keeps its state."""
+
+    path = SKILL
+
+    def __init__(self, folder: Path, git: Callable[..., str], start: str = START) -> None:
+        self.folder = folder
+        self.git = git
+        self.name = "train-1"
+        self.run_id = "0123456789ab"
+        self.ids: dict[str, str] = {}
+        self.edits: dict[int, tuple[Edit, ...]] = {}
+        (folder / SKILL).parent.mkdir(parents=True, exist_ok=True)
+        (folder / SKILL).write_bytes(start.encode())
+        (folder / "README.md").write_text("A project.\n")
+        git("add", ".")
+        git("commit", "-q", "-m", "Add the skill")
+        self.base = git("rev-parse", "HEAD").strip()
+        self.tip = self.base
+        self.text = start
+        self.pygit = pygit2.Repository(str(folder))
+
+    @property
+    def ref(self) -> str:
+        return f"refs/heads/skillopt/run/{self.name}"
+
+    def begin(self, score: float = 0.125, text: str | None = None, run: str = "train-1") -> None:
+        self.name = run
+        self.time = datetime(2026, 3, 1, tzinfo=UTC)
+        self.tip = self.base
+        mark = Mark(score=score, step=0, origin="initial_skill")
+        self.state = RunState(
+            run_id=self.run_id,
+            skill="brief",
+            onto="main",
+            epoch=1,
+            current=mark,
+            best=mark,
+            metric=Metric.HARD,
+            target="a" * 16,
+            run="b" * 16,
+        )
+        self.step = 0
+        self.ids["0"] = self._commit(compose(self._entry(Action.BASELINE, score)), text)
+
+    def accept(
+        self, text: str, score: float, edits: Iterable[Edit] = (), force: bool = False
+    ) -> str:
+        self.step += 1
+        mark = Mark(score=score, step=self.step, origin=f"step_{self.step:04d}")
+        is_best = score > (self.state.best.score or 0)
+        changes = {"current": mark, **({"best": mark} if is_best else {})}
+        self.state = self.state.model_copy(update=changes)
+        action = Action.ACCEPT_NEW_BEST if is_best else Action.ACCEPT
+        action = Action.FORCE_ACCEPT if force else action
+        self.edits[self.step] = tuple(edits)
+        outcomes = [EditOutcome(edit=e, outcome=Outcome.APPLIED) for e in self.edits[self.step]]
+        message = compose(self._entry(action, score, body=edit_lines(outcomes)))
+        return self._keep(str(self.step), message, text)
+
+    def reject(self, text: str, score: float) -> str:
+        self.step += 1
+        entry = self._entry(Action.REJECT, score)
+        before = self.text
+        candidate = self._keep(str(self.step), compose(entry), text)
+        self._keep(f"{self.step}+", compose_revert(entry, candidate), before)
+        return candidate
+
+    def skip(self) -> str:
+        self.step += 1
+        return self._keep(str(self.step), compose(self._entry(Action.SKIP, None)), None)
+
+    def epoch(self, text: str | None = None) -> str:
+        if text is not None:
+            origin = f"slow_update_epoch_{self.state.epoch:02d}"
+            mark = Mark(score=None, step=self.step, origin=origin)
+            self.state = self.state.model_copy(update={"current": mark})
+        entry = self._entry(Action.EPOCH, None, phase=Phase.EPOCH)
+        commit = self._keep(f"e{self.state.epoch}", compose(entry), text)
+        self.state = self.state.model_copy(update={"epoch": self.state.epoch + 1})
+        return commit
+
+    def end(self) -> str:
+        entry = self._entry(Action.END, self.state.current.score, phase=Phase.END)
+        return self._keep("end", compose(entry), None)
+
+    def _entry(
+        self,
+        action: Action,
+        score: float | None,
+        phase: Phase = Phase.STEP,
+        body: tuple[str, ...] = (),
+    ) -> Entry:
+        run = RunHead(
+            name=self.name,
+            run_id=self.run_id,
+            skill="brief",
+            onto="main",
+            base=self.base,
+            target="a" * 16,
+            run="b" * 16,
+            metric=Metric.HARD,
+        )
+        return Entry(
+            run=run,
+            step=self.step,
+            phase=phase,
+            action=action,
+            score=CandidateScore(score=score),
+            state=self.state,
+            body=body,
+        )
+
+    def _keep(self, key: str, message: str, text: str | None) -> str:
+        self.ids[key] = self._commit(message, text)
+        return self.ids[key]
+
+    def _commit(self, message: str, text: str | None) -> str:
+        self.time += timedelta(seconds=1)
+        self.text = self.text if text is None else text
+        blob = self.git("hash-object", "-w", "--stdin", text=self.text).strip()
+        above = pygit2.Oid(hex=self.tip)
+        tree = self.pygit[above].tree
+        folder = self.pygit.TreeBuilder(tree["skills/brief"])
+        folder.insert("SKILL.md", blob, tree[SKILL].filemode)
+        skills = self.pygit.TreeBuilder(tree["skills"])
+        skills.insert("brief", folder.write(), pygit2.enums.FileMode.TREE)
+        root = self.pygit.TreeBuilder(tree)
+        root.insert("skills", skills.write(), pygit2.enums.FileMode.TREE)
+        who = pygit2.Signature("Ada Tester", "ada@example.org", int(self.time.timestamp()), 0)
+        made = self.pygit.create_commit(None, who, who, message, root.write(), [above])
+        self.tip = str(made)
+        self.git("update-ref", self.ref, self.tip)
+        return self.tip
+
+
+@pytest.fixture
+def run(repo: Path, git: Callable[..., str]) -> RunWriter:
+    """A repository whose main holds a skill, and a run to be written on it."""
+    return RunWriter(repo, git)
