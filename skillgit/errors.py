@@ -87,4 +87,8 @@ class CallError(Exception):
 
 
 class ReplyError(Exception):
-    """A model's answer could not be read as what was asked for."""
+    """A model's answer could not be read as what was asked for; `text` is the whole answer."""
+
+    def __init__(self, message: str, *, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text
