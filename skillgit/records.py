@@ -351,7 +351,10 @@ class Patch(Record):
 
 
 class RawPatch(Record):
-    """One analyst's patch, or the record that its answer could not be used (`parse_failure`)."""
+    """One analyst's patch, or the record that its answer could not be used (`parse_failure`).
+
+    `dropped` says of each proposed item that was no edit why it was none.
+    """
 
     patch: Patch = Patch()
     source_type: SourceType
@@ -359,6 +362,7 @@ class RawPatch(Record):
     failure_summary: tuple[FailurePattern, ...] = ()
     task_ids: tuple[str, ...] = ()
     parse_failure: str | None = None
+    dropped: tuple[str, ...] = ()
 
 
 class LearningRate(Record):

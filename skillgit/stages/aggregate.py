@@ -1,0 +1,189 @@
+"""Aggregate: the patches of all minibatches become one list of edits, as gradients accumulate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from skillgit.edit_reader import edit_items, read_edits, targets_of, whole_number
+from skillgit.errors import CallError, ReplyError
+from skillgit.pool import ordered_map
+from skillgit.prompts import Answer, Optimizer, Prompt
+from skillgit.records import Edit, RawPatch, Record, Skill, SourceType
+from skillgit.stages.evidence import Backed, Folder, backed_patches
+from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
+
+PURPOSE = "aggregate"
+
+
+class MergeFields(Record):
+    """What a merger is shown."""
+
+    skill: str
+    edits: str
+    meta_skill: str
+
+
+class MergedEdit(Answer):
+    """One edit, as a merger is asked to write it."""
+
+    op: Literal["add", "replace", "delete"]
+    target: str = Field(description="The path of the document to edit.")
+    anchor: str = Field(
+        description="Text copied exactly from that document, occurring once in it; empty only for an add at the document's end."
+    )
+    content: str = Field(description="The new text; empty for a delete.")
+    rationale: str = Field(description="One sentence: which evidence asks for this edit.")
+    sources: list[int] = Field(description="The indices of the edits that this one stands for.")
+
+
+class MergedPatch(Answer):
+    """A merger's answer."""
+
+    reasoning: str
+    edits: list[MergedEdit]
+
+
+MERGE_FAILURES = Prompt("merge_failures", MergeFields, MergedPatch)
+MERGE_SUCCESSES = Prompt("merge_successes", MergeFields, MergedPatch)
+MERGE_FINAL = Prompt("merge_final", MergeFields, MergedPatch)
+
+
+class Merged(Record):
+    """The step's edits; `fallback` says that some are only strung together, `failures` why."""
+
+    edits: tuple[Edit, ...] = ()
+    fallback: bool = False
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Edits that are merged, or were, and what went wrong on the way."""
+
+    edits: tuple[Backed, ...]
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One merge to make: its prompt, its slot, and the groups that go into it."""
+
+    prompt: Prompt[MergeFields, MergedPatch]
+    slot: str
+    groups: tuple[_Group, ...]
+
+
+def merge_patches(
+    raw_patches: Sequence[RawPatch],
+    skill: Skill,
+    optimizer: Optimizer,
+    *,
+    merge_batch_size: int,
+    workers: int,
+    meta_skill: str,
+) -> Merged:
+    """One list of edits: failures merged among themselves, successes too, then both.
+
+    Where a merge fails, its edits are strung together, failures first. An edit's support counts
+    the distinct trajectories behind all the edits it stands for.
+    Raises: BlockedError, BudgetError.
+    """
+    if merge_batch_size < 2:
+        raise ValueError(f"a merge takes at least two patches, not {merge_batch_size}")
+    fold = Folder(skill)
+
+    def merge(job: _Job) -> _Group:
+        return _merge(job, skill, optimizer, fold, meta_skill)
+
+    sides = {
+        source_type: [_Group(edits) for edits in backed_patches(raw_patches, source_type)]
+        for source_type in SourceType
+    }
+    level = 0
+    while any(len(groups) > 1 for groups in sides.values()):
+        jobs = {
+            source_type: _jobs(source_type, groups, level, merge_batch_size)
+            for source_type, groups in sides.items()
+        }
+        done = iter(ordered_map(merge, [job for side in jobs.values() for job in side], workers))
+        sides = {source_type: [next(done) for _ in side] for source_type, side in jobs.items()}
+        level += 1
+    last = merge(_Job(MERGE_FINAL, "final", tuple(g for side in sides.values() for g in side)))
+    return Merged(
+        edits=tuple(backed.edit for backed in last.edits),
+        fallback=bool(last.failures),
+        failures=last.failures,
+    )
+
+
+def _jobs(
+    source_type: SourceType, groups: Sequence[_Group], level: int, merge_batch_size: int
+) -> list[_Job]:
+    prompt = MERGE_FAILURES if source_type is SourceType.FAILURE else MERGE_SUCCESSES
+    starts = range(0, len(groups), merge_batch_size)
+    return [
+        _Job(
+            prompt,
+            f"{source_type.value}/{level}/{index}",
+            tuple(groups[start : start + merge_batch_size]),
+        )
+        for index, start in enumerate(starts)
+    ]
+
+
+def _merge(job: _Job, skill: Skill, optimizer: Optimizer, fold: Folder, meta_skill: str) -> _Group:
+    """The groups as one; a group alone, or edits that are all the same, need no call."""
+    if len(job.groups) == 1:
+        return job.groups[0]
+    edits = fold(backed for group in job.groups for backed in group.edits)
+    failures = tuple(failure for group in job.groups for failure in group.failures)
+    if len(edits) <= 1:
+        return _Group(edits, failures)
+    fields = MergeFields(
+        skill=shown_skill(skill),
+        edits=shown_edits([backed.edit for backed in edits]),
+        meta_skill=meta_skill or NOTHING_YET,
+    )
+    read = _merge_reader(edits, fold, targets_of(skill))
+    try:
+        answered = optimizer.ask_for(read, job.prompt, fields, purpose=PURPOSE, slot=job.slot)
+    except (ReplyError, CallError) as error:
+        return _Group(edits, (*failures, f"{job.slot}: {error}"))
+    return _Group(answered.answer, failures)
+
+
+def _merge_reader(
+    sources: tuple[Backed, ...], fold: Folder, targets: Sequence[str]
+) -> Callable[[JsonValue], tuple[Backed, ...]]:
+    def read(value: JsonValue) -> tuple[Backed, ...]:
+        items = edit_items(value)
+        found = read_edits(value, targets=targets)
+        if not found.edits:
+            raise ReplyError("it keeps none of the edits")
+        return fold(
+            _backed(edit, items[position], sources, fold)
+            for edit, position in zip(found.edits, found.positions, strict=True)
+        )
+
+    return read
+
+
+def _backed(edit: Edit, item: JsonValue, sources: tuple[Backed, ...], fold: Folder) -> Backed:
+    """A merged edit with the evidence of what it stands for: as named, else as recognised."""
+    named = item.get("sources") if isinstance(item, dict) else None
+    indices = {whole_number(index) for index in named} if isinstance(named, list) else set()
+    behind = [source for index, source in enumerate(sources) if index in indices]
+    if not behind:
+        behind = [source for source in sources if fold.key(source.edit) == fold.key(edit)]
+    if not behind:
+        # What it stands for is not known: one trajectory, and of the kind that all of them are.
+        kinds = {source.edit.source_type for source in sources}
+        kind = SourceType.FAILURE if SourceType.FAILURE in kinds else SourceType.SUCCESS
+        level = 1 + max(source.edit.merge_level for source in sources)
+        update = {"support_count": 1, "task_ids": (), "source_type": kind, "merge_level": level}
+        return Backed(edit.model_copy(update=update), ())
+    return Backed.of(edit, behind, merged=True)

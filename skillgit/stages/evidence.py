@@ -1,0 +1,95 @@
+"""Who stands behind an edit: which trajectories of which minibatch. Pure.
+
+Minibatches share no trajectory, so support adds up between them; within one, the tasks that
+edits name tell which trajectories they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from skillgit.edit_reader import DEFAULT_TARGET
+from skillgit.records import Edit, RawPatch, Skill, SourceType
+
+
+@dataclass(frozen=True)
+class Witness:
+    """What one minibatch says for an edit: the tasks it names, and how many trajectories."""
+
+    minibatch: int
+    task_ids: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class Backed:
+    """An edit with its witnesses, at most one for each minibatch."""
+
+    edit: Edit
+    witnesses: tuple[Witness, ...]
+
+    @classmethod
+    def of(cls, edit: Edit, sources: Sequence[Backed], *, merged: bool) -> Backed:
+        """The edit with the evidence of all its sources; failure wins over success."""
+        witnesses = _united(w for source in sources for w in source.witnesses)
+        kinds = {source.edit.source_type for source in sources}
+        known = sum(witness.count for witness in witnesses)
+        update = {
+            "support_count": max(1, known),
+            "task_ids": tuple(dict.fromkeys(i for w in witnesses for i in w.task_ids)),
+            "source_type": SourceType.FAILURE
+            if SourceType.FAILURE in kinds
+            else SourceType.SUCCESS,
+            "merge_level": max(source.edit.merge_level for source in sources) + merged,
+        }
+        return cls(edit.model_copy(update=update), witnesses)
+
+
+class Folder:
+    """Makes one of edits that say the same on the same document."""
+
+    def __init__(self, skill: Skill) -> None:
+        self._main = skill.main.path
+
+    def __call__(self, edits: Iterable[Backed]) -> tuple[Backed, ...]:
+        """The edits, each once, where it first stood, with all the evidence."""
+        same: dict[tuple[str, ...], list[Backed]] = {}
+        for backed in edits:
+            same.setdefault(self.key(backed.edit), []).append(backed)
+        return tuple(
+            group[0] if len(group) == 1 else Backed.of(group[0].edit, group, merged=False)
+            for group in same.values()
+        )
+
+    def key(self, edit: Edit) -> tuple[str, ...]:
+        """What two edits have in common when they are the same."""
+        target = DEFAULT_TARGET if edit.target == self._main else edit.target
+        return (edit.op.value, target, edit.anchor, edit.content)
+
+
+def backed_patches(
+    raw_patches: Sequence[RawPatch], source_type: SourceType
+) -> list[tuple[Backed, ...]]:
+    """The edits of one kind of analyst, patch by patch; patches without edits do not count."""
+    return [
+        tuple(Backed(edit, (_witness(edit, index),)) for edit in raw.patch.edits)
+        for index, raw in enumerate(raw_patches)
+        if raw.source_type is source_type and raw.patch.edits
+    ]
+
+
+def _witness(edit: Edit, minibatch: int) -> Witness:
+    return Witness(minibatch, edit.task_ids, edit.support_count)
+
+
+def _united(witnesses: Iterable[Witness]) -> tuple[Witness, ...]:
+    by_minibatch: dict[int, list[Witness]] = {}
+    for witness in witnesses:
+        by_minibatch.setdefault(witness.minibatch, []).append(witness)
+    united: list[Witness] = []
+    for minibatch, same in sorted(by_minibatch.items()):
+        task_ids = tuple(dict.fromkeys(i for witness in same for i in witness.task_ids))
+        count = max(len(task_ids), *(witness.count for witness in same), 0)
+        united.append(Witness(minibatch, task_ids, count))
+    return tuple(united)

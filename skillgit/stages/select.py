@@ -1,0 +1,108 @@
+"""Select: gradient clipping. At most as many edits pass as the learning rate allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pydantic import Field, JsonValue
+
+from skillgit.edit_reader import text_or_nothing, whole_number
+from skillgit.errors import CallError, ReplyError
+from skillgit.prompts import Answer, Optimizer, Prompt
+from skillgit.records import Edit, Record, Selection, Skill, SourceType
+from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
+
+PURPOSE = "select"
+
+
+class RankFields(Record):
+    """What the ranker is shown."""
+
+    skill: str
+    edits: str
+    budget: str
+    meta_skill: str
+
+
+class Ranking(Answer):
+    """The ranker's answer."""
+
+    reasoning: str
+    selected_indices: list[int] = Field(
+        description="Indices of the edits to keep, the most valuable first."
+    )
+
+
+RANK = Prompt("rank", RankFields, Ranking)
+
+
+def rank_and_select(
+    edits: Sequence[Edit],
+    budget: int | None,
+    skill: Skill,
+    optimizer: Optimizer,
+    *,
+    meta_skill: str,
+) -> Selection:
+    """The edits that pass, in the order they are tried, and those over the budget.
+
+    Within the budget nothing is asked. Above it the optimizer's ranking decides; of a ranking
+    shorter than the budget nothing is made up: what it leaves out is cut.
+    Shape: what is cut stays in its original order.
+    Raises: BlockedError, BudgetError.
+    """
+    if budget is None or len(edits) <= budget:
+        return Selection(edits=tuple(edits))
+    if budget <= 0:
+        return Selection(edits=(), over_budget=tuple(edits))
+    fields = RankFields(
+        skill=shown_skill(skill),
+        edits=shown_edits(edits),
+        budget=str(budget),
+        meta_skill=meta_skill or NOTHING_YET,
+    )
+    try:
+        ranking = optimizer.ask_for(
+            _ranking_reader(len(edits)), RANK, fields, purpose=PURPOSE, slot="rank"
+        ).answer
+    except (ReplyError, CallError) as error:
+        return _selection(
+            edits, fallback_order(edits)[:budget], f"no usable ranking: {error}", fallback=True
+        )
+    return _selection(edits, ranking.selected_indices[:budget], ranking.reasoning, fallback=False)
+
+
+def fallback_order(edits: Sequence[Edit]) -> list[int]:
+    """Indices by support, the highest first, then failure before success, then as they stand."""
+    return sorted(
+        range(len(edits)),
+        key=lambda i: (-edits[i].support_count, edits[i].source_type is SourceType.SUCCESS, i),
+    )
+
+
+def _ranking_reader(n_edits: int) -> Callable[[JsonValue], Ranking]:
+    def read(value: JsonValue) -> Ranking:
+        """The indices that can be meant; foreign, repeated and non-integer ones are dropped."""
+        fields: dict[str, JsonValue] = value if isinstance(value, dict) else {}
+        listed = value if isinstance(value, list) else fields.get("selected_indices")
+        if not isinstance(listed, list):
+            raise ReplyError("it has no list of selected_indices")
+        meant = (whole_number(item) for item in listed)
+        usable = dict.fromkeys(i for i in meant if i is not None and 0 <= i < n_edits)
+        if not usable:
+            raise ReplyError("it names no edit")
+        reasoning = text_or_nothing(fields.get("reasoning"))
+        return Ranking(reasoning=reasoning, selected_indices=list(usable))
+
+    return read
+
+
+def _selection(
+    edits: Sequence[Edit], indices: Sequence[int], reasoning: str, *, fallback: bool
+) -> Selection:
+    return Selection(
+        edits=tuple(edits[i] for i in indices),
+        over_budget=tuple(edit for i, edit in enumerate(edits) if i not in set(indices)),
+        reasoning=reasoning,
+        fallback=fallback,
+    )
