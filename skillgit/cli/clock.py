@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -28,19 +29,26 @@ class SystemClock:
         time.sleep(seconds)
 
 
-class StandingClock(SystemClock):
-    """A clock that stands still; only its sleep is real."""
+class StandingClock:
+    """A clock that stands still; its sleep is real, and each thread sees only its own pass."""
 
     def __init__(self, at: datetime) -> None:
         self._at = at
+        self._passed = threading.local()
 
     def now(self) -> datetime:
         """The moment at which it stands."""
         return self._at
 
     def monotonic(self) -> float:
-        """Always the same. Unit: seconds."""
-        return 0.0
+        """How long this thread has slept, so that waiting still comes to an end. Unit: seconds."""
+        slept: float = getattr(self._passed, "slept", 0.0)
+        return slept
+
+    def sleep(self, seconds: float) -> None:
+        """Wait. Unit: seconds."""
+        time.sleep(seconds)
+        self._passed.slept = self.monotonic() + seconds
 
 
 def clock_of(environ: Mapping[str, str]) -> Clock:
@@ -56,6 +64,6 @@ def clock_of(environ: Mapping[str, str]) -> Clock:
     except ValueError as error:
         raise UsageError(
             f"{CLOCK_VARIABLE} is no ISO time: {text!r}",
-            hint=f"unset {CLOCK_VARIABLE}, or write it as 2026-03-01T12:00:00Z",
+            hint=f"Unset {CLOCK_VARIABLE}, or write it as 2026-03-01T12:00:00Z",
         ) from error
     return StandingClock(at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC))

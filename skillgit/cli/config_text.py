@@ -38,7 +38,7 @@ def config_text(
     """The whole file."""
     return f"""\
 # What skillgit trains, on what, and with which models. Commit this file.
-# Every key: docs/reference/config.md. No key or password belongs here.
+# No key and no password belongs here. All settings: docs/reference/config.md of skillgit.
 
 [repo]
 onto = {_quoted(onto)}

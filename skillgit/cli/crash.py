@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import subprocess
 import sys
 import tempfile
 import traceback
@@ -14,6 +13,9 @@ from pathlib import Path
 
 from skillgit import __version__
 from skillgit.cli.invocation import Invocation
+from skillgit.errors import RepositoryError
+from skillgit.store.git_cli import GitCli
+from skillgit.store.private import PrivateFolder
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 _USER_INFO = re.compile(r"(?<=://)[^/\s@]+(?=@)")
@@ -28,7 +30,7 @@ def write_trace(error: Exception, invocation: Invocation) -> Path:
         *traceback.format_exception(error),
     ]
     text = without_secrets("".join(lines), secrets_of(invocation))
-    for folder in (_private_folder(invocation.directory), None):
+    for folder in (_private_folder(invocation.directory, invocation.environ), None):
         try:
             return _write(text, folder)
         except OSError:
@@ -57,24 +59,17 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 def _write(text: str, folder: Path | None) -> Path:
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix="skillgit-trace-", suffix=".txt", dir=folder)
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(text)
     return Path(name)
 
 
-def _private_folder(directory: Path) -> Path | None:
+def _private_folder(directory: Path, environ: Mapping[str, str]) -> Path | None:
     try:
-        done = subprocess.run(
-            ["git", "rev-parse", "--path-format=absolute", "--git-common-dir"],
-            cwd=directory,
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
+        done = GitCli(directory, environ).run(
+            "rev-parse", "--path-format=absolute", "--git-common-dir", timeout=10
         )
-    except (OSError, subprocess.SubprocessError):
+        return PrivateFolder(Path(done.text)).logs if done.ok else None
+    except (OSError, RepositoryError):
         return None
-    return Path(done.stdout.rstrip("\n")) / "skillgit"

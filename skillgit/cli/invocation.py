@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -49,6 +50,15 @@ class Invocation:
         program = "git skillgit" if self.name == "git-skillgit" else self.name
         where = [word for directory in self.moved for word in ("-C", directory)]
         return f"{program} {shlex.join([*where, *words])}".strip()
+
+    def seen(self, path: Path) -> str:
+        """A path as it is named from where the command runs."""
+        return os.path.relpath(path, self.directory)
+
+    def typed_git(self, *words: str) -> str:
+        """A git command as a person in the starting folder would type it."""
+        where = [word for directory in self.moved for word in ("-C", directory)]
+        return shlex.join(["git", *where, *words])
 
     @property
     def clock(self) -> Clock:

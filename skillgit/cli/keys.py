@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.worktree import Worktree
-from skillgit.config import ModelConfig
+from skillgit.config import ModelConfig, Provider
 from skillgit.errors import UserError
 
 KEY_COMMAND = "skillgit.apiKeyCommand"
@@ -28,7 +28,7 @@ def find_key(model: ModelConfig, role: str, invocation: Invocation, tree: Worktr
     Raises: UserError when there is no key, or the user's program gives none.
     """
     name = model.api_key_env
-    if not name:
+    if model.provider is Provider.SIMULATED or not name:
         return None
     key = invocation.environ.get(name, "").strip() or _from_program(name, invocation, tree)
     if key:
@@ -39,7 +39,7 @@ def find_key(model: ModelConfig, role: str, invocation: Invocation, tree: Worktr
     raise UserError(
         f"there is no key for the {role} ({model.model}): {name} is not set",
         hint=f"export {name}=...\n"
-        f"or name a program that prints it: git config --global {KEY_COMMAND} 'pass show openai'",
+        f"Or name a program that prints it: git config --global {KEY_COMMAND} 'pass show openai'",
     )
 
 
@@ -77,4 +77,4 @@ def _from_program(name: str, invocation: Invocation, tree: Worktree) -> str | No
     return key
 
 
-_HOW = f"git config --get --show-origin {KEY_COMMAND} says where it stands"
+_HOW = f"git config --get --show-origin {KEY_COMMAND} says where it is set."

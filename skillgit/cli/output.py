@@ -96,13 +96,16 @@ def print_table(
     widths[-1] = 0
     limit = terminal_width()
     lines = [
-        indent + GAP.join(_cell(text, widths[i], i in right) for i, text in enumerate(row)).rstrip()
+        indent
+        + GAP.join(
+            _cell(text, widths[i], flush_right=i in right) for i, text in enumerate(row)
+        ).rstrip()
         for row in [head, *rows]
     ]
     sys.stdout.write("".join(f"{fit(line, limit)}\n" for line in lines))
 
 
-def _cell(text: str, width: int, flush_right: bool) -> str:  # noqa: FBT001 - one cell's layout
+def _cell(text: str, width: int, *, flush_right: bool) -> str:
     padding = " " * (width - width_of(text))
     return padding + text if flush_right else text + padding
 

@@ -68,7 +68,7 @@ def _usage_hint(error: click.ClickException, invocation: Invocation) -> str:
     if not isinstance(error, click.UsageError) or error.ctx is None:
         return ""
     command = error.ctx.command_path.removeprefix(invocation.name).split()
-    return f"{invocation.typed(*command, '--help')} shows what there is"
+    return f"{invocation.typed(*command, '--help')} shows what there is."
 
 
 def _interrupted(invocation: Invocation) -> int:
@@ -78,7 +78,7 @@ def _interrupted(invocation: Invocation) -> int:
     else:
         complain(
             "interrupted; every finished step is committed and every answer received is kept",
-            f"{invocation.resume} goes on from there",
+            f"{invocation.resume} goes on from there.",
         )
     return INTERRUPTED
 
@@ -87,8 +87,9 @@ def _bug(error: Exception, invocation: Invocation) -> int:
     from skillgit.cli.crash import write_trace
 
     path = write_trace(error, invocation)
+    kept = "; every finished step is committed" if invocation.resume else ""
     complain(
-        f"skillgit met a bug ({type(error).__name__}); every finished step is committed",
-        f"the trace is in {path}; it holds no key, please add it to a bug report",
+        f"skillgit met a bug ({type(error).__name__}){kept}",
+        f"The trace is in {path}; it holds no key. Please add it to a bug report.",
     )
     return BUG

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
+import errno
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from skillgit.errors import RepositoryError, UserError
-
-# Unit: seconds, for one question to git.
-_PATIENCE = 30.0
+from skillgit.store.git_cli import GitCli
+from skillgit.store.private import PrivateFolder
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,18 @@ class Worktree:
 
     root: Path
     bare: bool
-    environ: Mapping[str, str]
+    git: GitCli
 
     def ask(self, *arguments: str) -> str | None:
         """What a git command prints, without its last line end; `None` when it fails."""
-        done = _git(self.root, self.environ, *arguments)
-        return done.stdout.removesuffix("\n") if done.returncode == 0 else None
+        done = self.git.run(*arguments)
+        return os.fsdecode(done.stdout).removesuffix("\n") if done.ok else None
+
+    @property
+    def private(self) -> PrivateFolder:
+        """The folder for what is never committed."""
+        common = self.git.checked("rev-parse", "--path-format=absolute", "--git-common-dir")
+        return PrivateFolder(Path(os.fsdecode(common.stdout).removesuffix("\n")))
 
     def branch(self) -> str | None:
         """The branch that HEAD is on, born or not; `None` when HEAD is detached."""
@@ -38,8 +44,8 @@ class Worktree:
         return self.ask("config", "--get", name)
 
     def has_identity(self) -> bool:
-        """Whether git knows whose commits would be made here."""
-        return self.ask("var", "GIT_COMMITTER_IDENT") is not None
+        """Whether a name and an address are set: what git guesses from the machine is neither."""
+        return bool(self.setting("user.name") and self.setting("user.email"))
 
     def relative(self, path: Path) -> str:
         """The path from the root, with slashes, as git names it.
@@ -53,6 +59,27 @@ class Worktree:
         except ValueError as error:
             raise UserError(f"{path} is not in the repository at {self.root}") from error
 
+    def read(self, path: str) -> bytes:
+        """A file's bytes: from the work tree, or from HEAD in a bare repository.
+
+        Raises: OSError when there is no such file.
+        """
+        if not self.bare:
+            return (self.root / path).read_bytes()
+        done = self.git.run("cat-file", "blob", f"HEAD:{path}")
+        if not done.ok:
+            raise FileNotFoundError(errno.ENOENT, "not in HEAD", path)
+        return done.stdout
+
+    def list_files(self, path: str) -> list[str]:
+        """The files at or under a path; none if nothing is there."""
+        if self.bare:
+            found = self.ask("ls-tree", "-r", "-z", "--name-only", "HEAD", "--", path)
+            return [name for name in (found or "").split("\0") if name]
+        whole = self.root / path
+        files = [whole] if whole.is_file() else sorted(whole.rglob("*"))
+        return [str(file.relative_to(self.root)) for file in files if file.is_file()]
+
     def uncommitted(self, *paths: str) -> list[str]:
         """Those of the paths whose bytes in the work tree are not those of HEAD."""
         changed = self.ask("status", "--porcelain", "-z", "--untracked-files=all", "--", *paths)
@@ -64,48 +91,24 @@ def worktree_at(directory: Path, environ: Mapping[str, str]) -> Worktree:
 
     Raises: RepositoryError when it is in none.
     """
-    done = _git(directory, environ, "rev-parse", "--is-bare-repository", "--is-inside-work-tree")
-    if done.returncode != 0:
-        raise _refusal(directory, done.stderr)
-    bare, inside = (word == "true" for word in done.stdout.split())
+    git = GitCli(directory, environ)
+    done = git.run("rev-parse", "--is-bare-repository", "--is-inside-work-tree")
+    if not done.ok:
+        raise _refusal(directory, done.words)
+    bare, inside = (word == "true" for word in done.text.split())
     if not bare and not inside:
         raise RepositoryError(
-            f"{directory} is a .git folder, not a work tree", hint="run it from the work tree"
+            f"{directory} is a .git folder, not a work tree", hint="Run it from the work tree"
         )
-    question = ("--absolute-git-dir",) if bare else ("--show-toplevel",)
-    top = _git(directory, environ, "rev-parse", *question).stdout.removesuffix("\n")
-    return Worktree(root=Path(top).resolve(), bare=bare, environ=environ)
+    where = git.checked("rev-parse", "--absolute-git-dir" if bare else "--show-toplevel")
+    root = Path(os.fsdecode(where.stdout).removesuffix("\n")).resolve()
+    return Worktree(root=root, bare=bare, git=git.at(root))
 
 
-def _refusal(directory: Path, stderr: str) -> RepositoryError:
-    if "not a git repository" in stderr:
+def _refusal(directory: Path, words: str) -> RepositoryError:
+    if "not a git repository" in words:
         return RepositoryError(
             f"{directory} is not in a git repository",
-            hint="git init, or skillgit demo DIR for a repository to play with",
+            hint="Make one with git init, or play with skillgit demo DIR.",
         )
-    first = next(iter(stderr.splitlines()), "it did not say why").removeprefix("fatal: ")
-    return RepositoryError(f"git cannot read the repository at {directory}: {first}")
-
-
-def _git(
-    directory: Path, environ: Mapping[str, str], *arguments: str
-) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            ["git", *arguments],
-            cwd=directory,
-            env={**environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="surrogateescape",
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except FileNotFoundError as error:
-        raise RepositoryError(
-            "there is no git on PATH", hint="install git 2.38 or newer"
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        words = " ".join(arguments)
-        raise RepositoryError(f"git {words} gave no answer in {_PATIENCE:.0f} s") from error
+    return RepositoryError(words.splitlines()[0].removeprefix("fatal: "))

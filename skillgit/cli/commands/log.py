@@ -1,0 +1,84 @@
+"""`skillgit log`: a run as a table, from the trailers of its commits alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from skillgit.cli.invocation import Invocation
+from skillgit.cli.output import amount, json_option, number, print_json, print_table
+from skillgit.cli.runs import open_runs
+from skillgit.history import RunCommit
+from skillgit.records import Action
+
+HEAD = ("step", "verdict", "score", "best", "edits", "tokens", "commit")
+NUMBERS = frozenset((0, 2, 3, 4, 5))
+_SHORT = 9
+_MARKS = {Action.EPOCH: "epoch", Action.END: "end"}
+
+
+@click.command()
+@click.argument("run", metavar="[RUN]", required=False)
+@json_option
+@click.pass_obj
+def command(invocation: Invocation, *, run: str | None, as_json: bool) -> None:
+    """Show a run as a table, a step a line, oldest first.
+
+    RUN is a run's name such as train-1; without it, the newest run is shown.
+    """
+    runs = open_runs(invocation)
+    history = runs.history(runs.named_or_newest(run))
+    commits = [commit for commit in history if commit.action is not Action.REVERT]
+    commits.reverse()
+    if as_json:
+        for commit in commits:
+            print_json("commit", fields_of(commit))
+        return
+    print(headline(commits))
+    print()
+    print_table(HEAD, [row(commit) for commit in commits], right=NUMBERS)
+
+
+def fields_of(commit: RunCommit) -> dict[str, object]:
+    """What the JSON of one commit holds."""
+    return {
+        "run": commit.run,
+        "step": commit.step,
+        "action": commit.action.value,
+        "score": commit.score,
+        "bound": commit.bound,
+        "current": commit.state.current.score,
+        "best": commit.state.best.score,
+        "best_step": commit.state.best.step,
+        "epoch": commit.state.epoch,
+        "edits": commit.state.edits,
+        "tokens": commit.state.tokens,
+        "commit": commit.id,
+        "time": commit.time.isoformat(),
+    }
+
+
+def row(commit: RunCommit) -> tuple[str, ...]:
+    """One commit's line of the table."""
+    state = commit.state
+    return (
+        _MARKS.get(commit.action, str(commit.step)),
+        commit.action.value if commit.action not in _MARKS else f"after step {commit.step}",
+        number(commit.score, bound=commit.bound),
+        number(state.best.score),
+        str(state.edits) if state.edits else "-",
+        amount(state.tokens) if state.tokens else "-",
+        commit.id[:_SHORT],
+    )
+
+
+def headline(commits: Sequence[RunCommit]) -> str:
+    """The run in one line: what it trains, how far it is, and what came out."""
+    first, last = commits[0], commits[-1]
+    best = last.state.best
+    ended = "ended" if last.action is Action.END else f"at step {last.step}, not ended"
+    return (
+        f"{last.run}: {last.state.skill}, {ended}; "
+        f"best {number(best.score)} at step {best.step}, from {number(first.score)}"
+    )

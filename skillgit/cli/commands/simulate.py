@@ -1,0 +1,89 @@
+"""`skillgit simulate`: the simulated model as an OpenAI-compatible server on loopback."""
+
+from __future__ import annotations
+
+import click
+
+from skillgit.cli.invocation import Invocation
+from skillgit.cli.output import say
+from skillgit.config import SimulationConfig
+from skillgit.errors import UserError
+from skillgit.models.simulated.model import OPTIMIZER, TARGET
+from skillgit.models.simulated.server import ServerSettings, SimulatedServer
+
+SHARE = click.FloatRange(0, 1)
+FORMATS = click.Choice(["json_schema", "json_object"])
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="0 takes a free one.",
+    show_default=True,
+)
+@click.option("--latency", type=click.FloatRange(0), default=0.0, help="Milliseconds an answer.")
+@click.option("--obedience", type=SHARE, help="How likely the target follows a rule.")
+@click.option("--noise", type=SHARE, help="How likely a rule goes the other way.")
+@click.option("--forgetting", type=SHARE, help="How much a long skill is forgotten.")
+@click.option("--key", metavar="KEY", help="Answer 401 to any other key.")
+@click.option("--refuse-format", type=FORMATS, multiple=True, help="Refuse a response_format.")
+@click.option("--busy-every", type=click.IntRange(0), default=0, help="Answer each n-th with 429.")
+@click.option("--retry-after", type=click.FloatRange(0), default=1.0, help="Seconds, on a 429.")
+@click.option("--garbled-every", type=click.IntRange(0), default=0, help="Break each n-th answer.")
+@click.pass_obj
+def command(
+    invocation: Invocation,
+    *,
+    port: int,
+    latency: float,
+    obedience: float | None,
+    noise: float | None,
+    forgetting: float | None,
+    key: str | None,
+    refuse_format: tuple[str, ...],
+    busy_every: int,
+    retry_after: float,
+    garbled_every: int,
+) -> None:
+    """Serve the simulated model on loopback, as chat completions.
+
+    It is a simulation: it says nothing about any real model. It answers as
+    sim-target and sim-optimizer, without a network and always the same. The
+    first line on stdout is its base URL. Ctrl-C ends it.
+    """
+    chances = {"obedience": obedience, "noise": noise, "forgetting": forgetting}
+    simulation = SimulationConfig.model_validate(
+        {"latency_ms": latency, **{k: v for k, v in chances.items() if v is not None}}
+    )
+    settings = ServerSettings.model_validate(
+        {
+            "simulation": simulation,
+            "key": key,
+            "refuses": refuse_format,
+            "busy_every": busy_every,
+            "retry_after": retry_after,
+            "garbled_every": garbled_every,
+        }
+    )
+    with _listening(settings, invocation, port) as server:
+        print(server.url, flush=True)
+        words = ("init", "SKILL", "--base-url", server.url)
+        models = ("--model", TARGET, "--optimizer-model", OPTIMIZER)
+        say("A simulation, not a model. In another terminal:")
+        say(f"  {invocation.typed(*words, *models)}")
+        try:
+            server.serve_forever(0.1)
+        except KeyboardInterrupt:
+            say("\nstopped")
+
+
+def _listening(settings: ServerSettings, invocation: Invocation, port: int) -> SimulatedServer:
+    try:
+        return SimulatedServer(settings, invocation.clock, port=port)
+    except OSError as error:
+        raise UserError(
+            f"port {port} cannot be listened on: {error.strerror}",
+            hint="Leave out --port to take a free one.",
+        ) from error
