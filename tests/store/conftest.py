@@ -1,4 +1,4 @@
-"""A run's commits without the store, for modules that only read them."""
+"""Runs to read and to write: commit by commit without the store, and through it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,22 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from skillgit.history import CandidateScore, Entry, Mark, Phase, RunHead, RunState
+from skillgit.config import SkillConfig
+from skillgit.history import (
+    CandidateScore,
+    Entry,
+    Mark,
+    Phase,
+    RunCommit,
+    RunHead,
+    RunState,
+    ScoresLine,
+    StepNote,
+)
 from skillgit.messages import compose, compose_revert, edit_lines
+from skillgit.ports import Clock
 from skillgit.records import Action, Edit, EditOutcome, Metric, Outcome
+from skillgit.store import GitStore, open_repository
 
 SKILL = "skills/brief/SKILL.md"
 START = "# Brief\n\nWrite a brief.\n\n## Structure\n\n- One summary.\n\n## Style\n\n- Be short.\n"
@@ -157,3 +170,108 @@ class RunWriter:
 def run(repo: Path, git: Callable[..., str]) -> RunWriter:
     """A repository whose main holds a skill, and a run to be written on it."""
     return RunWriter(repo, git)
+
+
+HEAD = {"skill": "brief", "onto": "main", "target": "a" * 16, "metric": Metric.HARD}
+
+
+class Trainer:
+    """Records moments of a run through the store, as the loop does, and keeps its state."""
+
+    def __init__(self, store: GitStore, name: str = "train-1", **head: str) -> None:
+        self.store = store
+        fields = {**HEAD, "run": "b" * 16, "run_id": "0123456789ab", **head}
+        base = str(store.repository.onto_commit(fields["onto"]).id)
+        self.head = RunHead.model_validate({**fields, "name": name, "base": base})
+        self.step = 0
+        self.skill = store.committed_skill(self.head.onto)
+        self.state: RunState | None = None
+
+    def begin(self, score: float | None = 0.125, **entry: object) -> RunCommit:
+        mark = Mark(score=score, step=0, origin="initial_skill")
+        run = {"run_id", "skill", "onto", "target", "run", "metric"}
+        head = {name: getattr(self.head, name) for name in run}
+        self.state = RunState(epoch=0, current=mark, best=mark, **head)
+        return self._record(Action.BASELINE, score, **entry)
+
+    def accept(self, text: str, score: float, **entry: object) -> RunCommit:
+        self.step += 1
+        mark = Mark(score=score, step=self.step, origin=f"step_{self.step:04d}")
+        is_best = score > (self.state.best.score or 0)
+        changes = {"current": mark, **({"best": mark} if is_best else {})}
+        self.state = self.state.model_copy(update=changes)
+        self.skill = self.skill.with_document(self.skill.main.path, text.encode())
+        action = Action.ACCEPT_NEW_BEST if is_best else Action.ACCEPT
+        return self._record(action, score, candidate=self.skill, **entry)
+
+    def reject(self, text: str, score: float, **entry: object) -> RunCommit:
+        self.step += 1
+        candidate = self.skill.with_document(self.skill.main.path, text.encode())
+        return self._record(Action.REJECT, score, candidate=candidate, **entry)
+
+    def skip(self, **entry: object) -> RunCommit:
+        self.step += 1
+        return self._record(Action.SKIP, None, **entry)
+
+    def epoch(self, **entry: object) -> RunCommit:
+        return self._record(Action.EPOCH, None, phase=Phase.EPOCH, **entry)
+
+    def end(self, **entry: object) -> RunCommit:
+        return self._record(Action.END, self.state.current.score, phase=Phase.END, **entry)
+
+    def entry(self, action: Action, score: float | None, **fields: object) -> Entry:
+        given = {"run": self.head, "step": self.step, "phase": Phase.STEP, "state": self.state}
+        number = CandidateScore(score=score)
+        return Entry.model_validate({**given, "action": action, "score": number, **fields})
+
+    def _record(self, action: Action, score: float | None, **fields: object) -> RunCommit:
+        return self.store.record(self.entry(action, score, **fields))
+
+    def step_note(self, action: Action = Action.ACCEPT, **fields: object) -> StepNote:
+        given = {"run": self.head.run_id, "step": self.step + 1, "action": action}
+        return StepNote.model_validate({**given, "n_total": 4, "n_fail": 1, **fields})
+
+    def scores(self, tasks: dict[str, tuple[float, float] | None], **fields: object) -> ScoresLine:
+        given = {"repeat": 0, "run": self.head.run_id, "step": self.step, "tasks": tasks}
+        return ScoresLine.model_validate({**given, "target": self.head.target, **fields})
+
+
+@pytest.fixture
+def open_store(clock: Clock, tmp_path: Path) -> Callable[..., GitStore]:
+    """Opens a store on a repository, by default on the one at `tmp_path/repo`."""
+
+    def opened(folder: Path | None = None, path: str = SKILL, **settings: object) -> GitStore:
+        found = open_repository(folder or tmp_path / "repo", durable=False)
+        files = settings.pop("files", ())
+        config = SkillConfig.model_validate({"path": path, "files": files})
+        given = {"skill_name": "brief", "clock": clock, "command": "skillgit train"}
+        return GitStore(found, config, **{**given, **settings})
+
+    return opened
+
+
+@pytest.fixture
+def skill_repo(repo: Path, git: Callable[..., str]) -> Path:
+    """A repository whose main holds a skill and something else."""
+    (repo / SKILL).parent.mkdir(parents=True)
+    (repo / SKILL).write_bytes(START.encode())
+    (repo / "README.md").write_text("A project.\n")
+    git("add", ".")
+    git("commit", "-q", "-m", "Add the skill")
+    return repo
+
+
+@pytest.fixture
+def store(skill_repo: Path, open_store: Callable[..., GitStore]) -> GitStore:
+    """The store of that repository."""
+    return open_store()
+
+
+@pytest.fixture
+def train(store: GitStore) -> Callable[..., Trainer]:
+    """Makes trainers of that repository, or of another store."""
+
+    def make(name: str = "train-1", on: GitStore = store, **head: str) -> Trainer:
+        return Trainer(on, name, **head)
+
+    return make

@@ -1,0 +1,188 @@
+"""The store that the loop writes to: runs as branches, records as notes, the best as a tag.
+
+A step is built, noted, and then moved to: the one move of the run's branch is what makes it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+
+from skillgit.config import SkillConfig
+from skillgit.history import Entry, NoteLine, Position, RejectedLine, RunCommit, RunHead
+from skillgit.ports import Clock
+from skillgit.records import Measurements, Skill
+from skillgit.store import locks, runs
+from skillgit.store.best import BestTag, tags_of
+from skillgit.store.ledger import pooled, rejected
+from skillgit.store.names import NIGHT_NOTES, NOTES, RunName, next_run, notes_ref, run_ref
+from skillgit.store.note_lines import parse_lines
+from skillgit.store.notes import Notes
+from skillgit.store.obstacles import refuse_checked_out, refuse_taken_names
+from skillgit.store.proposal import propose
+from skillgit.store.refs import RefMovedError, Refs
+from skillgit.store.repository import Repository
+from skillgit.store.skills import committed_skill, skill_in_commit, skill_object
+
+
+class GitStore:
+    """Everything of one skill's runs in one repository.
+
+    `private` lets it read the notes of nights, too; what trainings write never comes from there.
+    `command` is what the log of ref moves says made a move.
+    """
+
+    def __init__(
+        self,
+        repository: Repository,
+        skill: SkillConfig,
+        *,
+        skill_name: str,
+        clock: Clock,
+        command: str = "skillgit",
+        private: bool = False,
+        several: bool = False,
+        is_default: bool = True,
+    ) -> None:
+        self.repository = repository
+        self.refs = Refs(repository.git, repository.common, clock=clock, command=command)
+        self._git = repository.git
+        self._skill = skill
+        self._skill_name = skill_name
+        self._clock = clock
+        self._command = command
+        self._notes = {ref: Notes(repository.git, self.refs, ref) for ref in (NOTES, NIGHT_NOTES)}
+        self._read_from = (NOTES, NIGHT_NOTES) if private else (NOTES,)
+        self._seen: dict[str, str | None] = {}
+        self._best = BestTag(
+            repository,
+            self.refs,
+            skill=skill_name,
+            tags=tags_of(skill_name, several=several, is_default=is_default),
+            object_of=lambda commit: self.object_id(self.skill_at(commit)),
+            lines_on=self.notes_on,
+        )
+
+    # ── before a run ─────────────────────────────────────────────────────────────────────────
+
+    def prepare(self) -> None:
+        """Check that skillgit can write here, and put the tag where it belongs.
+
+        Raises: RepositoryError for a name that is taken, or when nobody is configured.
+        """
+        refuse_taken_names(self.repository, skill=self._skill_name)
+        self.repository.identity()
+        self._best.repair()
+
+    def hold(self, run: str) -> AbstractContextManager[None]:
+        """Hold a run against any other trainer for as long as the block runs.
+
+        Raises: RepositoryError when its branch is checked out; ConflictError when it is held.
+        """
+        refuse_checked_out(self.repository, run)
+        return locks.held(self.repository.private, run, clock=self._clock, command=self._command)
+
+    def next_name(self, kind: str, used: Iterable[RunName] = ()) -> RunName:
+        """The name of the next run of a kind; `used` are names that stand in no ref or note."""
+        return next_run(kind, runs.used_names(self.repository, used))
+
+    def committed_skill(self, onto: str) -> Skill:
+        """The skill that a run starts from: as it is committed on `onto`.
+
+        Raises: RepositoryError, with what to type, when it is not committed.
+        """
+        return committed_skill(self.repository, self._skill, onto)
+
+    # ── ports.Store ──────────────────────────────────────────────────────────────────────────
+
+    def object_id(self, skill: Skill) -> str:
+        """The git object evaluated: the blob of one document, or a tree of several."""
+        return skill_object(self._git, skill)
+
+    def history(self, run: str) -> Iterator[RunCommit]:
+        """The run's commits, newest first, down to its own step 0; nothing for no such run."""
+        ref = run_ref(run)
+        tip = self.refs.read(ref)
+        self._seen[ref] = tip
+        return iter(()) if tip is None else runs.walk(self._git, tip)
+
+    def skill_at(self, commit_id: str) -> Skill:
+        """The skill's documents as they stand in a commit."""
+        return skill_in_commit(self._git, commit_id, self._skill)
+
+    def notes_on(self, object_id: str) -> Sequence[NoteLine]:
+        """The note lines on an object whose kind is known, in canonical order."""
+        texts = (text for ref in self._read_from for text in self._notes[ref].lines(object_id))
+        return parse_lines(texts)
+
+    def measurements(
+        self, object_id: str, target: str, *, repeats: int, before: Position | None
+    ) -> Sequence[Measurements]:
+        """What the ledger knows of a skill object under a target fingerprint.
+
+        Shape: `repeats` items, the k-th from the k-th measurement of each task.
+        """
+        lines = self.notes_on(object_id)
+        return pooled(object_id, lines, target, repeats=repeats, before=before)
+
+    def rejections(
+        self, object_id: str, target: str, *, before: Position | None
+    ) -> Sequence[RejectedLine]:
+        """The sets of edits that the notes of a skill object say were rejected."""
+        return rejected(self.notes_on(object_id), target, before=before)
+
+    def record(self, entry: Entry) -> RunCommit:
+        """Build the commits, write the notes, move the run's branch once, follow with the tag.
+
+        Killed before the move, it leaves objects that nothing refers to, and notes that the same
+        entry writes again without a change.
+
+        Raises: ConflictError when another writer moved the branch.
+        """
+        ref = run_ref(entry.run.name)
+        tip = self._tip(ref)
+        runs.refuse_out_of_turn(self._git, entry, tip)
+        built = runs.build(self.repository, entry, tip or entry.run.base)
+        self._write_notes(entry, built)
+        self.refs.move(ref, old=tip, new=built.tip.id, message=built.tip.subject)
+        self._seen[ref] = built.tip.id
+        self._best.after(built.tip)
+        return built.tip
+
+    def finish(self, run: RunHead) -> str | None:
+        """Make the proposal of an ended run; its branch's name, or `None` if nothing was accepted."""
+        return propose(self._git, self.refs, run.name).branch
+
+    # ── more lines ───────────────────────────────────────────────────────────────────────────
+
+    def add_lines(self, run: str, lines: Iterable[tuple[str, NoteLine]], *, message: str) -> None:
+        """Add note lines, by object, outside of a step: a report, a person's reasons, scores."""
+        who = self.repository.signature(int(self._clock.now().timestamp()))
+        self._notes[notes_ref(run)].add(_by_object(lines), who=who, message=message)
+
+    def best(self) -> str | None:
+        """The commit that the tag belongs on, whatever it is on."""
+        return self._best.derive()
+
+    def _tip(self, ref: str) -> str | None:
+        """The branch's tip, which has to be the one last seen here."""
+        tip = self.refs.read(ref)
+        if self._seen.get(ref, tip) != tip:
+            raise RefMovedError(
+                f"another writer moved {ref}",
+                hint="Run the same command again; it goes on from where the branch is.",
+            )
+        return tip
+
+    def _write_notes(self, entry: Entry, built: runs.BuiltEntry) -> None:
+        lines = [*((built.candidate, line) for line in entry.lines), *entry.object_lines]
+        message = f"{entry.run.name} {entry.phase.value} {entry.step}"
+        who = self.repository.signature(built.time)
+        self._notes[notes_ref(entry.run.name)].add(_by_object(lines), who=who, message=message)
+
+
+def _by_object(lines: Iterable[tuple[str, NoteLine]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for object_id, line in lines:
+        found.setdefault(object_id, []).append(line.to_line())
+    return found

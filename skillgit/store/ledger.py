@@ -1,0 +1,73 @@
+"""The score ledger: what was ever measured of a skill object, and what was rejected on it.
+
+Scores are keyed by content, so they hold across branches, runs and clones. Pure: it works on the
+lines of one object's note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from skillgit.history import NoteLine, Phase, Position, RejectedLine, ScoresLine
+from skillgit.records import Measurements, Score
+
+LineT = TypeVar("LineT", ScoresLine, RejectedLine)
+
+
+def pooled(
+    object_id: str,
+    lines: Iterable[NoteLine],
+    target: str,
+    *,
+    repeats: int,
+    before: Position | None,
+) -> tuple[Measurements, ...]:
+    """What is known of an object under a target: the k-th item has each task's k-th measurement.
+
+    A task that could not be scored was not measured. Which measurement is the k-th depends on
+    the lines alone, not on their order.
+    Shape: `repeats` items.
+    """
+    known = (line for line in lines if isinstance(line, ScoresLine) and line.target == target)
+    rounds: list[dict[str, Score | None]] = [{} for _ in range(repeats)]
+    taken: dict[str, int] = {}
+    for line in sorted(_older(known, before), key=_order):
+        for task, score in _scored(line):
+            nth = taken.get(task, 0)
+            taken[task] = nth + 1
+            if nth < repeats:
+                rounds[nth][task] = score
+    return tuple(Measurements(object_id=object_id, scores=scores) for scores in rounds)
+
+
+def rejected(
+    lines: Iterable[NoteLine], target: str, *, before: Position | None
+) -> Sequence[RejectedLine]:
+    """The sets of edits rejected under a target, in an order that depends on the lines alone."""
+    known = (line for line in lines if isinstance(line, RejectedLine) and line.target == target)
+    return sorted(_older(known, before), key=lambda line: (line.step, line.run, line.to_line()))
+
+
+def _older(lines: Iterable[LineT], before: Position | None) -> Iterator[LineT]:
+    """The lines without those that the run itself wrote at or after a moment of its own."""
+    for line in lines:
+        own = before is not None and line.run == before.run_id
+        if before is None or not own or not before.is_reached_by(line.step, line.phase):
+            yield line
+
+
+def _order(line: ScoresLine) -> tuple[int, int, int, str, str]:
+    return (line.repeat, line.step, list(Phase).index(line.phase), line.run, line.to_line())
+
+
+def _scored(line: ScoresLine) -> Iterator[tuple[str, Score]]:
+    for task, pair in line.tasks.items():
+        if pair is None:
+            continue
+        try:
+            yield task, Score(hard=pair[0], soft=pair[1])
+        except ValidationError:
+            continue

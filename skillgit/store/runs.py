@@ -1,0 +1,203 @@
+"""Runs: their branches, read newest first, and the commits of one moment, built from its record.
+
+Objects are built without moving anything; until the branch moves they are unreferenced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+import pygit2
+
+from skillgit.errors import ConflictError, RepositoryError
+from skillgit.history import Entry, Phase, RunCommit, RunHead
+from skillgit.messages import compose, compose_revert
+from skillgit.records import Action, Metric, Record
+from skillgit.store import names
+from skillgit.store.names import RunName
+from skillgit.store.repository import Repository
+from skillgit.store.skills import tree_with
+from skillgit.store.trees import commit_at
+from skillgit.trailers import parse_commit
+
+_ORDER = list(Phase)
+_PHASES = {Action.EPOCH: Phase.EPOCH, Action.END: Phase.END}
+
+
+class BuiltEntry(Record):
+    """The commits of one moment: the candidate's, and the one that the branch ends on."""
+
+    candidate: str
+    tip: RunCommit
+    time: int
+
+
+def new_run(
+    repository: Repository,
+    name: RunName,
+    *,
+    skill: str,
+    onto: str,
+    target: str,
+    run: str,
+    metric: Metric,
+    started: datetime,
+) -> RunHead:
+    """The head of a run that begins now, on the commit that `onto` is at.
+
+    Raises: RepositoryError when there is no such branch, or nobody to commit as.
+    """
+    base = str(repository.onto_commit(onto).id)
+    who, email = repository.identity()
+    return RunHead(
+        name=str(name),
+        run_id=names.run_id(base, run, f"{who} <{email}>", started.astimezone(UTC)),
+        skill=skill,
+        onto=onto,
+        base=base,
+        target=target,
+        run=run,
+        metric=metric,
+    )
+
+
+def run_names(repository: Repository) -> list[str]:
+    """The runs that have a branch here, oldest first by number."""
+    found = [
+        names.parse_run(ref.removeprefix(names.RUNS))
+        for ref in repository.git.references
+        if ref.startswith(names.RUNS) and names.run_of_ref(ref) is not None
+    ]
+    return [str(name) for name in sorted(found, key=lambda n: (n.number, n.kind))]
+
+
+def used_names(repository: Repository, more: Iterable[RunName] = ()) -> set[RunName]:
+    """Every run name that stands in a branch, a note, the log of moves, or in `more`."""
+    used = {*more}
+    for ref in _every_ref_ever(repository):
+        name = names.run_of_ref(ref)
+        if name is not None:
+            used.add(name)
+    for ref in (names.NOTES, names.NIGHT_NOTES):
+        used |= set(_names_in_notes(repository.git, ref))
+    return used
+
+
+def _every_ref_ever(repository: Repository) -> Iterator[str]:
+    yield from repository.git.references
+    moves = repository.common / "skillgit" / "moves.jsonl"
+    if moves.is_file():
+        for line in moves.read_text(encoding="utf-8", errors="replace").splitlines():
+            _, _, rest = line.partition('"ref":"')
+            yield rest.partition('"')[0]
+
+
+def _names_in_notes(git: pygit2.Repository, ref: str) -> Iterator[RunName]:
+    """The runs that notes commits say they are of; the subject of each begins with the name."""
+    if ref not in git.references:
+        return
+    for commit in git.walk(git.lookup_reference(ref).peel(pygit2.Commit).id):
+        name = names.run_of_ref(f"{names.PROPOSALS}{commit.message.partition(' ')[0]}")
+        if name is not None:
+            yield name
+
+
+def read_commit(git: pygit2.Repository, commit_id: str) -> RunCommit | None:
+    """A commit of a run, or `None` for one that is none of a run's.
+
+    Raises: RepositoryError when the commit is not there.
+    """
+    commit = commit_at(git, commit_id)
+    parsed = parse_commit(commit.message)
+    if parsed is None:
+        return None
+    return RunCommit(
+        id=str(commit.id),
+        parent=str(commit.parent_ids[0]) if commit.parent_ids else "",
+        run=parsed.run,
+        step=parsed.step,
+        action=parsed.action,
+        score=parsed.score,
+        bound=parsed.bound,
+        state=parsed.state,
+        subject=commit.message.partition("\n")[0],
+        time=datetime.fromtimestamp(commit.commit_time, UTC),
+    )
+
+
+def walk(git: pygit2.Repository, tip: str) -> Iterator[RunCommit]:
+    """A run's commits from a tip, newest first, down to its own step 0.
+
+    Raises: RepositoryError at a commit that is none of this run's.
+    """
+    run_id = None
+    current = tip
+    while True:
+        commit = read_commit(git, current)
+        if commit is None or (run_id is not None and commit.state.run_id != run_id):
+            raise RepositoryError(
+                f"commit {current[:12]} stands on a run's branch and is none of the run's",
+                hint=f"git log {tip[:12]} shows it; the branch has to end on the run's own commit.",
+            )
+        yield commit
+        if commit.action is Action.BASELINE:
+            return
+        run_id, current = commit.state.run_id, commit.parent
+
+
+def phase_of(action: Action) -> Phase:
+    """Which of the three kinds of moment a commit's action belongs to."""
+    return _PHASES.get(action, Phase.STEP)
+
+
+def refuse_out_of_turn(git: pygit2.Repository, entry: Entry, tip: str | None) -> None:
+    """Refuse an entry that does not come after what its branch ends on.
+
+    Raises: ConflictError.
+    """
+    name = entry.run.name
+    begins = entry.action is Action.BASELINE
+    if tip is None:
+        if not begins:
+            raise ConflictError(f"{name} has no branch any more, so it cannot go on")
+        return
+    last = read_commit(git, tip)
+    if last is None or last.state.run_id != entry.run.run_id:
+        raise ConflictError(
+            f"{names.run_ref(name)} is another run by now",
+            hint="Run the same command again; a new run gets a new number.",
+        )
+    here = (last.step, _ORDER.index(phase_of(last.action)))
+    if begins or here >= (entry.step, _ORDER.index(entry.phase)):
+        raise ConflictError(
+            f"step {entry.step} of {name} is there already: another trainer was here",
+            hint="Run the same command again; it goes on from where the branch is.",
+        )
+
+
+def build(repository: Repository, entry: Entry, parent_id: str) -> BuiltEntry:
+    """Build an entry's commits on a parent from the entry alone; nothing refers to them yet."""
+    git = repository.git
+    parent = commit_at(git, parent_id)
+    time = _time(entry, parent)
+    who = repository.signature(time)
+    tree = parent.tree.id
+    if entry.candidate is not None:
+        tree = tree_with(git, parent.tree, entry.candidate)
+    candidate = git.create_commit(None, who, who, compose(entry), tree, [parent.id])
+    tip = candidate
+    if entry.action.rejected:
+        message = compose_revert(entry, str(candidate))
+        tip = git.create_commit(None, who, who, message, parent.tree.id, [candidate])
+    built = read_commit(git, str(tip))
+    if built is None:
+        raise RepositoryError(f"step {entry.step} of {entry.run.name} cannot be read back")
+    return BuiltEntry(candidate=str(candidate), tip=built, time=time)
+
+
+def _time(entry: Entry, parent: pygit2.Commit) -> int:
+    """When the entry was finished, never before its parent. Unit: seconds since 1970, UTC."""
+    if entry.finished_at is None:
+        return int(parent.commit_time) + 1
+    return max(int(entry.finished_at.timestamp()), int(parent.commit_time))
