@@ -1,0 +1,8 @@
+"""The simulated model: a deterministic stand-in for both roles, in process or over loopback.
+
+It serves demos, tests and benchmarks. Nothing it scores says anything about a real model.
+"""
+
+from skillgit.models.simulated.model import MODEL_NAMES, OPTIMIZER, TARGET, SimulatedModel, respond
+
+__all__ = ["MODEL_NAMES", "OPTIMIZER", "TARGET", "SimulatedModel", "respond"]

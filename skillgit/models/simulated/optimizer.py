@@ -1,0 +1,40 @@
+"""The simulated optimizer: the answer a schema's title names, in the optimizer's own manner.
+
+Which answer is wanted is told by the schema alone, never by a prompt's wording. A new answer is a
+function and a line in `ANSWERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pydantic import JsonValue
+
+from skillgit.models.simulated.combining import merge, rank
+from skillgit.models.simulated.exchange import Exchange, exchange_of
+from skillgit.models.simulated.manners import written
+from skillgit.models.simulated.reflecting import analyse_failures, analyse_successes
+from skillgit.models.simulated.schemas import instance
+from skillgit.records import ModelReply, ModelRequest
+
+ANSWERS: Mapping[str, Callable[[Exchange], dict[str, JsonValue]]] = {
+    "FailureAnalysis": analyse_failures,
+    "SuccessAnalysis": analyse_successes,
+    "MergedPatch": merge,
+    "Ranking": rank,
+}
+
+
+def answer(request: ModelRequest) -> ModelReply:
+    """The optimizer's answer; for a title it does not know, the smallest that fits the schema."""
+    exchange = exchange_of(request)
+    if not exchange.schema:
+        return ModelReply(text="This is the simulated optimizer; it answers in JSON schemas only.")
+    make = ANSWERS.get(exchange.title, smallest)
+    return ModelReply(text=written(exchange.fitted(make(exchange)), exchange))
+
+
+def smallest(exchange: Exchange) -> dict[str, JsonValue]:
+    """The smallest answer that fits the schema."""
+    value = instance(exchange.schema)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,133 @@
+"""What the simulated optimizer can see in a prompt: the skill, the failures, and edits shown.
+
+It goes by the structure that the stages give their data (fences, headings, JSON), never by the
+words a prompt puts around it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import cast
+
+from pydantic import JsonValue
+
+_FENCED = r"\n\n(?P<fence>`{3,})text\n(?P<body>.*?)\n(?P=fence)$"
+_DOCUMENT = re.compile(rf"^`(?P<path>[^`\n]+)`{_FENCED}", re.MULTILINE | re.DOTALL)
+_TRAJECTORY = re.compile(
+    rf"^### Task `(?P<id>[^`\n]+)`\n\n[^\n]*{_FENCED}", re.MULTILINE | re.DOTALL
+)
+_WHY = re.compile(r"\A\[[^\]\n]+\]\n(?P<reasons>.+?)(?:\n\n|\Z)", re.DOTALL)
+_BETWEEN_REASONS = re.compile(r";\s+(?=(?:[^\"]*\"[^\"]*\")*[^\"]*\Z)")
+_TRIED = re.compile(r"^\s*\d+\. \[(?:add|delete|replace)\] (?P<edit>.*)$", re.MULTILINE)
+_TRIED_TEXT = re.compile(r"\"(?:\\.|[^\"\\])*\"")
+_BUDGET = re.compile(r"\b(?P<n>\d+) edits?\b")
+_EDIT_LINE = re.compile(r"^(?P<index>\d+): (?P<edit>\{.*\})$", re.MULTILINE)
+_JSON_START = re.compile(r"[{\[]\s*[{\"]")
+_BULLET = re.compile(r"\s*[-*+] \S")
+
+USUAL_BUDGET = 4
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trajectory that failed, and what for."""
+
+    task_id: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """What an analyst's prompt shows; `tried` are the texts of edits that were rejected."""
+
+    path: str = ""
+    skill: str = ""
+    failures: tuple[Failure, ...] = ()
+    tried: frozenset[str] = frozenset()
+    budget: int = USUAL_BUDGET
+
+    @property
+    def bullets(self) -> tuple[str, ...]:
+        """The skill's bullets, as they stand."""
+        return tuple(line for line in self.skill.splitlines() if _BULLET.match(line))
+
+
+@dataclass(frozen=True)
+class ShownEdit:
+    """An edit shown in a prompt, under its index."""
+
+    index: int
+    fields: dict[str, JsonValue] = field(hash=False)
+
+    @property
+    def meaning(self) -> tuple[str, str, str]:
+        """What makes two edits say the same."""
+        op, anchor, content = (_folded(self.fields.get(k)) for k in ("op", "anchor", "content"))
+        return op, anchor, content
+
+    @property
+    def support(self) -> int:
+        """How many trajectories stand behind it, as shown."""
+        support = self.fields.get("support_count")
+        return support if isinstance(support, int) else 1
+
+
+def read_view(text: str) -> View:
+    """What a prompt shows an analyst; of the documents, the first."""
+    document = _DOCUMENT.search(text)
+    budget = _BUDGET.search(text)
+    return View(
+        path=document["path"] if document else "",
+        skill=document["body"] if document else "",
+        failures=tuple(_failures(text)),
+        tried=frozenset(_tried(text)),
+        budget=int(budget["n"]) if budget else USUAL_BUDGET,
+    )
+
+
+def _failures(text: str) -> Iterator[Failure]:
+    for trajectory in _TRAJECTORY.finditer(text):
+        why = _WHY.match(trajectory["body"])
+        if why:
+            reasons = [part.strip() for part in _BETWEEN_REASONS.split(why["reasons"])]
+            yield Failure(trajectory["id"], tuple(dict.fromkeys(filter(None, reasons))))
+
+
+def _tried(text: str) -> Iterator[str]:
+    for line in _TRIED.finditer(text):
+        for quoted in _TRIED_TEXT.findall(line["edit"]):
+            yield plain(json.loads(quoted, strict=False))
+
+
+def plain(content: str) -> str:
+    """A line of a skill without its bullet."""
+    return content.strip().removeprefix("- ").strip()
+
+
+def edits_in(text: str) -> list[ShownEdit]:
+    """The edits that a prompt shows as numbered lines of JSON."""
+    return [
+        ShownEdit(int(line["index"]), value)
+        for line in _EDIT_LINE.finditer(text)
+        for value in json_values(line["edit"])
+        if isinstance(value, dict) and isinstance(value.get("op"), str)
+    ]
+
+
+def json_values(text: str) -> Iterator[JsonValue]:
+    """The JSON objects and lists of objects in a text, outermost ones only, in order."""
+    decoder, place = json.JSONDecoder(), 0
+    while start := _JSON_START.search(text, place):
+        try:
+            value, place = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            place = start.start() + 1
+            continue
+        yield cast("JsonValue", value)
+
+
+def _folded(value: JsonValue) -> str:
+    return " ".join(str(value or "").casefold().split()).rstrip(".")

@@ -1,0 +1,194 @@
+"""The simulated analyst: edits for what it sees failing, and now and then an idea that is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from pydantic import JsonValue
+
+from skillgit.models.simulated import catalogue
+from skillgit.models.simulated.exchange import Exchange
+from skillgit.models.simulated.luck import pick, shuffled
+from skillgit.models.simulated.obedience import StatedRule, rules_of_line, stated_rules
+from skillgit.models.simulated.prompt_reading import Failure, View, plain, read_view
+
+REPEATS_A_MEND = 0.5
+REPEATS_AN_IDEA = 0.05
+"""How often something that stands among the rejected edits is proposed once more."""
+
+_IDEAS: tuple[tuple[float, tuple[str, ...]], ...] = (
+    (0.14, catalogue.NEUTRAL),
+    (0.14, catalogue.HARMFUL),
+    (0.10, catalogue.CONFLICTING),
+)
+_DUPLICATES = 0.06
+_BAD_ANCHORS = 0.10
+_GUESSES_AT_ONCE = 2
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """An edit before it is written down, with the failures behind it."""
+
+    op: str
+    content: str = ""
+    anchor: str = ""
+    rationale: str = ""
+    task_ids: tuple[str, ...] = ()
+
+    def as_json(self, target: str) -> dict[str, JsonValue]:
+        """The edit as the answer carries it."""
+        return {
+            "op": self.op,
+            "target": target,
+            "anchor": self.anchor,
+            "content": self.content,
+            "rationale": self.rationale,
+            "task_ids": list(self.task_ids),
+            "support_count": max(1, len(self.task_ids)),
+        }
+
+
+def analyse_failures(exchange: Exchange) -> dict[str, JsonValue]:
+    """The error analyst's patch: what mends the failures it is shown."""
+    return _patch(read_view(exchange.text), exchange)
+
+
+def analyse_successes(exchange: Exchange) -> dict[str, JsonValue]:
+    """The success analyst's patch: nothing failed, so at most an idea."""
+    return _patch(replace(read_view(exchange.text), failures=()), exchange)
+
+
+def _patch(view: View, exchange: Exchange) -> dict[str, JsonValue]:
+    proposals = [*_mends(view, exchange), *_ideas(view, exchange)]
+    proposals = shuffled(proposals, exchange.identity, "order")[: view.budget]
+    return {
+        "reasoning": "Simulated: each edit answers a reason that a trajectory failed for.",
+        "edits": [proposal.as_json(view.path) for proposal in proposals],
+        "failure_summary": _summary(view),
+    }
+
+
+def _mends(view: View, exchange: Exchange) -> list[Proposal]:
+    """Edits that mend the failures which need the fewest, whole failures first."""
+    needs = {failure: _needs(failure, view, exchange) for failure in view.failures}
+    order = sorted(
+        (failure for failure in view.failures if needs[failure]),
+        key=lambda failure: (len(needs[failure]), exchange.luck("easy", failure.task_id)),
+    )
+    chosen: dict[tuple[str, str, str], Proposal] = {}
+    for failure in order:
+        for need in needs[failure]:
+            if len(chosen) < _appetite(view, exchange):
+                chosen.setdefault((need.op, need.content, need.anchor), need)
+    return [_with_support(proposal, needs) for proposal in chosen.values()]
+
+
+def _appetite(view: View, exchange: Exchange) -> int:
+    return min(view.budget, 2 + (exchange.luck("appetite") < 0.4))
+
+
+def _with_support(proposal: Proposal, needs: dict[Failure, list[Proposal]]) -> Proposal:
+    behind = tuple(
+        failure.task_id
+        for failure, proposals in needs.items()
+        if any((p.op, p.content) == (proposal.op, proposal.content) for p in proposals)
+    )
+    return Proposal(proposal.op, proposal.content, proposal.anchor, proposal.rationale, behind)
+
+
+def _needs(failure: Failure, view: View, exchange: Exchange) -> list[Proposal]:
+    """What would mend one failure; empty when nothing comes to mind."""
+    needs: list[Proposal] = []
+    for reason in failure.reasons:
+        if line := _line_to_drop(reason, view):
+            needs.append(Proposal("delete", anchor=line, rationale=f"It asks for: {reason}"))
+            continue
+        lines = catalogue.mends(reason) or _guesses(view, exchange)
+        fresh = [line for line in lines if not _is_stated(line, view)]
+        needs += [Proposal("add", content=f"- {line}", rationale=reason) for line in fresh]
+        if lines and not fresh and (obstacle := _obstacle(view)):
+            needs.append(
+                Proposal("delete", anchor=obstacle, rationale="It keeps others from working.")
+            )
+    return [need for need in needs if _worth_trying(need, view, exchange, REPEATS_A_MEND)]
+
+
+def _line_to_drop(reason: str, view: View) -> str | None:
+    """The skill's own line that asks for a text which a reason forbids."""
+    for text in catalogue.forbidden_texts(reason):
+        for line in view.bullets:
+            if text.casefold() in line.casefold() and not catalogue.forbids(line):
+                return line
+    return None
+
+
+def _obstacle(view: View) -> str | None:
+    """A line of the skill that undoes what other lines ask for."""
+    for line in view.bullets:
+        if any(stated.rule.name in catalogue.OBSTACLES for stated in rules_of_line(plain(line))):
+            return line
+    return None
+
+
+def _guesses(view: View, exchange: Exchange) -> list[str]:
+    """Common house rules that the skill does not have yet, the likelier ones more often."""
+    missing = [line for line in catalogue.GUESSES if not _is_stated(line, view)]
+    missing = [line for line in missing if line not in view.tried] or missing
+    weighted = sorted(missing, key=lambda line: missing.index(line) * exchange.luck("guess", line))
+    return weighted[:_GUESSES_AT_ONCE]
+
+
+def _ideas(view: View, exchange: Exchange) -> list[Proposal]:
+    """At most one edit that no failure asked for."""
+    rest = exchange.luck("idea")
+    for share, lines in _IDEAS:
+        if rest < share:
+            line = pick(lines, exchange.identity, "line")
+            idea = Proposal("add", content=f"- {line}", rationale="It reads like good practice.")
+            return [idea] if _worth_trying(idea, view, exchange, REPEATS_AN_IDEA) else []
+        rest -= share
+    if rest < _DUPLICATES and view.bullets:
+        return [Proposal("add", content=pick(view.bullets, exchange.identity, "again"))]
+    if rest < _DUPLICATES + _BAD_ANCHORS:
+        anchor = pick(catalogue.UNKNOWN_ANCHORS, exchange.identity, "anchor")
+        return [Proposal("replace", content="- Follow the house style.", anchor=anchor)]
+    return []
+
+
+def _worth_trying(proposal: Proposal, view: View, exchange: Exchange, repeats: float) -> bool:
+    text = plain(proposal.content or proposal.anchor)
+    return text not in view.tried or exchange.luck("again", text) < repeats
+
+
+def _is_stated(line: str, view: View) -> bool:
+    """Whether the skill says this already, in these or other words."""
+    if line.casefold() in view.skill.casefold():
+        return True
+    rules = {stated.key for stated in rules_of_line(line)}
+    return bool(rules) and rules <= {stated.key for stated in _stated(view)}
+
+
+def _stated(view: View) -> tuple[StatedRule, ...]:
+    return stated_rules(view.skill)
+
+
+def _summary(view: View) -> list[JsonValue]:
+    counts = Counter(reason for failure in view.failures for reason in failure.reasons)
+    return [
+        {
+            "failure_type": _failure_type(reason),
+            "description": reason,
+            "count": count,
+            "task_ids": [f.task_id for f in view.failures if reason in f.reasons],
+        }
+        for reason, count in counts.most_common(4)
+    ]
+
+
+def _failure_type(reason: str) -> str:
+    for line in catalogue.mends(reason):
+        for stated in rules_of_line(line):
+            return f"house_rule_{stated.rule.name}"
+    return "unexplained"
