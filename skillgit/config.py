@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from enum import StrEnum
 from typing import Annotated, Literal, Self, get_args, get_origin
@@ -192,6 +193,11 @@ class Config(Record):
     lr: LrConfig = LrConfig()
     gate: GateConfig = GateConfig()
     budget: BudgetConfig = BudgetConfig()
+
+
+def without_user_info(url: str) -> str:
+    """The URL as it may be shown and stored: without a name and a password before its host."""
+    return re.sub(r"^([^/?#]*//)?[^/?#]*@", r"\1", url)
 
 
 def parse_config(text: str, *, source: str = CONFIG_FILE) -> Config:
