@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import pytest
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from skillgit.models.endpoint import (
+    AnswerForm,
+    Descent,
+    Endpoint,
+    Endpoints,
+    Feature,
+    Fit,
+    LimitForm,
+    Sending,
+    allows_strict,
+    carried,
+    named_feature,
+)
+from skillgit.records import Message, ModelRequest, Speaker
+
+OPEN: dict[str, JsonValue] = {"type": "object"}
+FULL = ModelRequest(
+    model="m",
+    messages=(Message(role=Speaker.USER, content="hi"),),
+    answer_schema=OPEN,
+    temperature=0.0,
+    max_tokens=5,
+    seed=1,
+)
+BARE = ModelRequest(model="m", messages=())
+
+
+def test_only_what_a_request_holds_can_be_refused() -> None:
+    assert carried(FULL, Fit()) == list(Feature)
+    assert carried(BARE, Fit()) == []
+    assert carried(FULL, Fit(seed=Sending.UNSENT)) == list(Feature)[:3]
+
+
+def test_the_feature_a_complaint_names_first_is_meant() -> None:
+    every = list(Feature)
+    assert named_feature("'max_tokens' no; see temperature", every) is Feature.LIMIT
+    assert named_feature("Use max_completion_tokens", every) is Feature.LIMIT
+    assert named_feature("seeding failed", every) is None
+    assert named_feature("JSON_SCHEMA", every) is Feature.ANSWER
+    assert named_feature("temperature", [Feature.SEED]) is None
+
+
+def test_what_was_refused_is_remembered_by_address_and_model() -> None:
+    endpoints = Endpoints()
+    endpoints.at("u", "m").took(FULL, Fit(), Fit(seed=Sending.UNSENT))
+    assert endpoints.at("u", "m").fit_for(FULL).seed is Sending.UNSENT
+    assert endpoints.at("u", "n").fit_for(FULL).seed is Sending.SENT
+    assert endpoints.at("v", "m").fit_for(FULL).seed is Sending.SENT
+
+
+def test_a_memory_never_goes_up_again() -> None:
+    endpoint = Endpoint()
+    start = endpoint.fit_for(FULL)
+    endpoint.took(FULL, start, start._replace(answer=AnswerForm.FREE))
+    endpoint.took(FULL, start, start._replace(answer=AnswerForm.OBJECT))
+    assert endpoint.fit_for(FULL).answer is AnswerForm.FREE
+
+
+def test_a_schema_that_cannot_be_strict_leaves_the_others_strict() -> None:
+    endpoint = Endpoint()
+    start = endpoint.fit_for(FULL)
+    assert start.answer is AnswerForm.SCHEMA
+    endpoint.took(FULL, start, start)
+    closed = FULL.model_copy(
+        update={"answer_schema": {"type": "object", "additionalProperties": False}}
+    )
+    assert endpoint.fit_for(closed).answer is AnswerForm.STRICT_SCHEMA
+
+
+def test_only_the_newer_name_of_the_limit_can_be_ignored() -> None:
+    endpoint = Endpoint()
+    endpoint.ignored_limit(LimitForm.MAX_TOKENS)
+    assert endpoint.fit_for(FULL).limit is LimitForm.MAX_COMPLETION_TOKENS
+    endpoint.ignored_limit(LimitForm.MAX_COMPLETION_TOKENS)
+    assert endpoint.fit_for(FULL).limit is LimitForm.MAX_TOKENS
+
+
+def test_without_a_reason_each_suspect_is_tried_alone_and_then_all() -> None:
+    descent = Descent(Endpoint(), FULL, patience=0)
+    tried = []
+    while descent.step(400, "bad request"):
+        changed = [f for f in Feature if descent.fit.form(f) != descent.start.form(f)]
+        tried.append([f.value for f in changed])
+    assert tried == [
+        *[["answer"]] * 3, *[["limit"]] * 2, ["temperature"], ["seed"],
+        ["answer", "limit", "temperature", "seed"],
+    ]  # fmt: skip
+    assert descent.fit == descent.start
+
+
+def test_what_was_taken_before_is_no_suspect() -> None:
+    endpoint = Endpoint()
+    start = endpoint.fit_for(FULL)
+    endpoint.took(FULL, start, start)
+    assert not Descent(endpoint, FULL, patience=0).step(400, "bad request")
+    assert Descent(endpoint, FULL, patience=0).step(400, "bad seed")
+
+
+def test_what_another_call_learned_meanwhile_is_used() -> None:
+    endpoint = Endpoint()
+    descent = Descent(endpoint, FULL, patience=0)
+    endpoint.took(FULL, descent.start, descent.start._replace(answer=AnswerForm.FREE))
+    assert descent.step(400, "response_format")
+    assert descent.fit.answer is AnswerForm.FREE
+
+
+@pytest.mark.parametrize("status", [401, 403, 408, 413, 429, 502, 503, 504])
+def test_other_troubles_are_no_refusals(status: int) -> None:
+    assert not Descent(Endpoint(), FULL, patience=0).step(status, "response_format")
+
+
+def test_every_way_down_ends() -> None:
+    for complaint in ("no", "response_format", "temperature seed", "max_tokens"):
+        descent = Descent(Endpoint(), FULL, patience=1)
+        steps = sum(descent.step(status, complaint) for status in [500, 400, 422] * 20)
+        assert steps <= 12
+
+
+class Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Item(Closed):
+    op: str
+    anchor: str | None
+
+
+class Answer(Closed):
+    edits: list[Item]
+
+
+class Loose(Closed):
+    edits: list[Item] = []
+
+
+class Open(BaseModel):
+    edits: list[str]
+
+
+@pytest.mark.parametrize(
+    ("model", "strict"), [(Answer, True), (Loose, False), (Open, False), (Item, True)]
+)
+def test_strict_is_for_schemas_that_are_closed_all_through(
+    model: type[BaseModel], strict: bool
+) -> None:
+    assert allows_strict(model.model_json_schema()) is strict
+
+
+def test_a_free_mapping_is_not_strict() -> None:
+    assert not allows_strict({"type": "object", "additionalProperties": {"type": "string"}})
+    assert not allows_strict({"oneOf": [{"type": "string"}]})
