@@ -1,0 +1,167 @@
+"""The one door to everything that costs: the journal first, then the budget, then the call."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from skillgit.canonical import canonical_json
+from skillgit.errors import BudgetError
+from skillgit.history import Costs
+from skillgit.models.journal import CallKey, Journal, JournaledReply
+from skillgit.ports import Clock, ReplyT
+from skillgit.records import PaidCall, PaidReply, Record, Usage
+
+
+class Meter:
+    """What a run has spent, against what it may spend. Thread-safe; its numbers may be read.
+
+    `used` counts every call the run ever paid for, those of killed processes included;
+    `made` and `replayed` count what this process did. A call that fails is given back.
+    """
+
+    def __init__(self, *, max_calls: int | None = None, used: int = 0) -> None:
+        self._lock = threading.Lock()
+        self.max_calls = max_calls
+        self.used = used
+        self.made = 0
+        self.replayed = 0
+        self.usage = Usage()
+
+    def reserve(self) -> None:
+        """Take one call from the budget before it is made.
+
+        Raises: BudgetError when there is none left.
+        """
+        with self._lock:
+            if self.max_calls is not None and self.used >= self.max_calls:
+                raise BudgetError(
+                    f"the budget of {self.max_calls} calls is used up: {self.used} were made",
+                    hint="Raise `calls` under [budget] in skillgit.toml and run this again: "
+                    "nothing paid for is lost.",
+                )
+            self.used += 1
+
+    def give_back(self) -> None:
+        """The call that was reserved came to nothing."""
+        with self._lock:
+            self.used -= 1
+
+    def count(self, reply: PaidReply, *, fresh: bool) -> None:
+        """A reply is there, made now or replayed from the journal."""
+        with self._lock:
+            self.made += fresh
+            self.replayed += not fresh
+            self.usage += reply.usage
+
+
+class StepPaid:
+    """The `Paid` of one step of a run, and its account. Thread-safe.
+
+    What was journaled for this step before is read once, here.
+    """
+
+    def __init__(
+        self, journal: Journal, run_id: str, step: int, *, meter: Meter, clock: Clock
+    ) -> None:
+        self._journal = journal
+        self._run_id = run_id
+        self._step = step
+        self._meter = meter
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._rows = journal.replies(run_id, step)
+        self._turns: dict[CallKey, threading.Lock] = {}
+        self._counted: set[CallKey] = set()
+        self._calls: Counter[str] = Counter()
+        self._usage = Usage()
+        self._milliseconds = 0
+        self._finished_at: datetime | None = None
+
+    @property
+    def costs(self) -> Costs:
+        """Calls by role, tokens and time of every call so far, each key counted once."""
+        with self._lock:
+            return Costs(
+                calls=dict(sorted(self._calls.items())),
+                prompt_tokens=self._usage.prompt_tokens,
+                completion_tokens=self._usage.completion_tokens,
+                milliseconds=self._milliseconds,
+            )
+
+    @property
+    def finished_at(self) -> datetime | None:
+        """The latest finish time of those calls; `None` when there was none."""
+        return self._finished_at
+
+    def __call__(
+        self, call: PaidCall, request: Record, reply: type[ReplyT], perform: Callable[[], ReplyT]
+    ) -> ReplyT:
+        """The reply, from the journal or made now; equal calls at one time are made once.
+
+        Raises: what `perform` raises, which is not journaled; BudgetError before a call that
+        the budget forbids; ConflictError and RepositoryError of the journal.
+        """
+        key = CallKey(call.purpose, call.slot, request_hash(request))
+        with self._turn(key):
+            known = self._known(key, reply)
+            if known is not None:
+                self._count(key, self._rows[key], known, fresh=False)
+                return known
+            made, row = self._make(call, key, perform)
+            self._count(key, row, made, fresh=True)
+            return made
+
+    def _turn(self, key: CallKey) -> threading.Lock:
+        with self._lock:
+            return self._turns.setdefault(key, threading.Lock())
+
+    def _known(self, key: CallKey, reply: type[ReplyT]) -> ReplyT | None:
+        """The journaled reply; one that this version cannot read is not known."""
+        row = self._rows.get(key)
+        if row is None:
+            return None
+        try:
+            return reply.model_validate_json(row.reply)
+        except ValidationError:
+            return None
+
+    def _make(
+        self, call: PaidCall, key: CallKey, perform: Callable[[], ReplyT]
+    ) -> tuple[ReplyT, JournaledReply]:
+        self._meter.reserve()
+        try:
+            made = perform()
+            row = JournaledReply(call.role.value, made.model_dump_json(), self._clock.now())
+            self._journal.add(self._run_id, self._step, key, row)
+        except BaseException:
+            self._meter.give_back()
+            raise
+        with self._lock:
+            self._rows[key] = row
+        return made, row
+
+    def _count(self, key: CallKey, row: JournaledReply, reply: PaidReply, *, fresh: bool) -> None:
+        with self._lock:
+            if key in self._counted:
+                return
+            self._counted.add(key)
+            self._calls[row.role] += 1
+            self._usage += reply.usage
+            self._milliseconds += reply.milliseconds
+            self._finished_at = max(self._finished_at or row.finished, row.finished)
+        self._meter.count(reply, fresh=fresh)
+
+
+def request_hash(request: Record) -> str:
+    """The SHA-256 of a request before it is fitted to an endpoint.
+
+    Fields at their default are left out, so that a new field does not make old replies unknown.
+    """
+    fields = request.model_dump(mode="json", exclude_defaults=True)
+    return hashlib.sha256(canonical_json(fields).encode("utf-8")).hexdigest()
