@@ -43,7 +43,7 @@ def on_one_line(text: str, max_chars: int) -> str:
 
 
 def shown_skill(skill: Skill) -> str:
-    """Every document of the skill under its path, byte for byte between the fences."""
+    """Every document of the skill under its path, as it stands, in a fence."""
     return "\n\n".join(
         f"`{document.path}`\n\n{fenced(document.data.decode('utf-8', 'replace'))}"
         for document in skill.documents

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillgit.records import Edit, EditOp, Patch, RawPatch, Skill, SkillDocument, SourceType
+from skillgit.stages.evidence import Backed, Folder, backed_patches
+
+SKILL = Skill(name="s", documents=(SkillDocument(path="SKILL.md", data=b""),))
+
+minibatches = st.lists(
+    st.lists(st.sets(st.integers(0, 3), min_size=1), min_size=1, max_size=3),
+    min_size=1,
+    max_size=4,
+)
+
+
+def raw(index: int, supports: list[set[int]]) -> RawPatch:
+    """A minibatch's patch; its tasks are its own, as minibatches share none."""
+    edits = (
+        Edit(
+            op=EditOp.ADD,
+            content="same",
+            task_ids=tuple(f"t{index}.{i}" for i in sorted(tasks)),
+            support_count=len(tasks),
+        )
+        for tasks in supports
+    )
+    return RawPatch(source_type=SourceType.FAILURE, batch_size=4, patch=Patch(edits=tuple(edits)))
+
+
+@given(minibatches)
+def test_support_is_the_number_of_distinct_trajectories_however_edits_are_joined(
+    supports: list[list[set[int]]],
+) -> None:
+    patches = backed_patches([raw(i, s) for i, s in enumerate(supports)], SourceType.FAILURE)
+    fold = Folder(SKILL)
+    distinct = {task for group in patches for backed in group for task in backed.edit.task_ids}
+    (at_once,) = fold(backed for group in patches for backed in group)
+    (by_patch,) = fold(backed for group in patches for backed in fold(group))
+    assert at_once.edit.support_count == len(distinct)
+    assert at_once.edit == by_patch.edit
+    assert set(at_once.edit.task_ids) == distinct
+
+
+def test_the_main_documents_alias_and_path_are_one_document() -> None:
+    alias = Edit(op=EditOp.ADD, content="x")
+    path = Edit(op=EditOp.ADD, content="x", target="SKILL.md")
+    other = Edit(op=EditOp.ADD, content="x", target="other.md")
+    folded = Folder(SKILL)([Backed(alias, ()), Backed(path, ()), Backed(other, ())])
+    assert [backed.edit.target for backed in folded] == ["skill", "other.md"]
