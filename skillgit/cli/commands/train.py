@@ -1,0 +1,225 @@
+"""`skillgit train`: iterate the loop, show where it is, and say what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from skillgit.cli.invocation import Invocation
+from skillgit.cli.output import amount, count, json_option, number, print_commands, print_json, say
+from skillgit.cli.progress import Snapshot, shown
+from skillgit.cli.project import open_project
+from skillgit.cli.training import Session, Wishes, forget_begun, training_session
+from skillgit.estimate import most_calls
+from skillgit.history import Phase, RunState, StepNote, TestNote
+from skillgit.launch import Launch
+from skillgit.records import Action, Role
+from skillgit.standing import Recorded, read_standing
+from skillgit.store.git_cli import GitCli, gc_auto
+from skillgit.store.names import HEADS, proposal_ref
+from skillgit.train import train
+
+COUNT = click.IntRange(1)
+
+
+@click.command()
+@click.option("--new", is_flag=True, help="Begin the next run, whatever the newest one is at.")
+@click.option("--from", "start", metavar="REV", help="Begin the next run with REV's skill.")
+@click.option("--epochs", type=COUNT, help="Instead of [train] epochs.")
+@click.option("--workers", type=COUNT, help="Instead of [train] workers.")
+@click.option("--force", is_flag=True, help="Train even where every task passes already.")
+@json_option
+@click.pass_obj
+def command(
+    invocation: Invocation,
+    *,
+    new: bool,
+    start: str | None,
+    epochs: int | None,
+    workers: int | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Train the skill that skillgit.toml names, a commit a step.
+
+    Goes on where the newest run stopped, if it has not ended; what was
+    answered before is not paid for twice. Neither the work tree nor the
+    index is touched. Ctrl-C stops it at any moment.
+    """
+    if new and start is not None:
+        raise click.UsageError("--from begins a new run by itself: leave out --new")
+    wishes = Wishes(new=new, start=start, epochs=epochs, workers=workers, force=force)
+    run_training(invocation, wishes, as_json=as_json)
+
+
+def run_training(invocation: Invocation, wishes: Wishes, *, as_json: bool = False) -> None:
+    """Train to the run's end, and print what came out."""
+    project = open_project(invocation)
+    with training_session(project, wishes) as session:
+        run = session.opened.training.run
+        if session.opened.launch is Launch.ENDED:
+            say(f"{run.name} has ended, and nothing it depends on has changed; nothing was spent")
+        else:
+            invocation.resume = _to_resume(invocation, wishes)
+            _announce(session)
+            _iterate(session, as_json=as_json)
+            gc_auto(GitCli(session.store.repository.common, invocation.environ))
+        invocation.resume = None
+        _conclude(session, invocation, as_json=as_json)
+
+
+def _to_resume(invocation: Invocation, wishes: Wishes) -> str:
+    words = ["train"]
+    for option, value in (("--epochs", wishes.epochs), ("--workers", wishes.workers)):
+        words += [option, str(value)] if value is not None else []
+    return invocation.typed(*words, *(["--force"] if wishes.force else []))
+
+
+def _announce(session: Session) -> None:
+    setup, meter = session.opened.training, session.opened.meter
+    standing = read_standing(setup)
+    calls = most_calls(setup, standing)
+    parts = [f"{amount(calls.get(role, 0))} by the {role.value}" for role in _ROLES]
+    begun = f"goes on after step {standing.step}" if standing else "begins"
+    say(
+        f"{setup.run.name} {begun}: {count(setup.total_steps, 'step')}, "
+        f"at most {amount(sum(calls.values()))} calls ({', '.join(parts)})"
+    )
+    if meter.max_calls is not None:
+        say(f"the budget stops it at {meter.max_calls} calls; {meter.used} are made")
+
+
+_ROLES = (Role.TARGET, Role.OPTIMIZER)
+
+
+def _iterate(session: Session, *, as_json: bool) -> None:
+    watch = _Watch(session)
+    with shown(watch.look) as write:
+        for recorded in _watched(session, watch):
+            if recorded.entry.action is Action.BASELINE:
+                forget_begun(session.store)
+            line = step_line(recorded, session.opened.training.total_steps)
+            if as_json:
+                print_json("step", step_fields(recorded))
+            if line:
+                write(line)
+
+
+def _watched(session: Session, watch: _Watch) -> Iterator[Recorded]:
+    for recorded in train(session.opened.training):
+        watch.state = recorded.entry.state
+        watch.steps_done += recorded.entry.phase is Phase.STEP
+        yield recorded
+
+
+class _Watch:
+    """What the display looks at, from another thread."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._clock = session.clock
+        self._began = self._clock.monotonic()
+        self.state: RunState | None = None
+        self.steps_done = 0
+
+    def look(self) -> Snapshot:
+        """The training as it is now."""
+        progress, meter = self._session.progress, self._session.opened.meter
+        state = self.state
+        return Snapshot(
+            phase=progress.phase,
+            step=progress.step,
+            total_steps=progress.total_steps,
+            done=progress.done,
+            total=progress.total,
+            current=state.current.score if state else None,
+            best=state.best.score if state else None,
+            calls=meter.used,
+            tokens=meter.usage.total,
+            seconds_left=self._seconds_left(),
+        )
+
+    def _seconds_left(self) -> float | None:
+        left = self._session.progress.total_steps - self._session.progress.step + 1
+        passed = self._clock.monotonic() - self._began
+        return passed / self.steps_done * left if self.steps_done and passed else None
+
+
+def step_line(recorded: Recorded, total_steps: int) -> str:
+    """A finished step in one line; nothing for the run's own marks."""
+    entry, note = recorded.entry, recorded.note
+    if entry.action is Action.BASELINE:
+        return f"step 0/{total_steps}: baseline {number(entry.score.score)}"
+    if note is None:
+        return ""
+    verdict = f"step {entry.step}/{total_steps}: {entry.action.value}"
+    return f"{verdict}{_scores(note)}, {_edits(note)}, {_spent(note)}"
+
+
+def _scores(note: StepNote) -> str:
+    if note.score_after is None or note.score_before is None:
+        return ""
+    if not (note.action.accepted or note.action.rejected):
+        return f", still {number(note.score_before)}"
+    change = note.score_after - note.score_before
+    return f" {number(note.score_before)} -> {number(note.score_after)} ({change:+.4f})"
+
+
+def _edits(note: StepNote) -> str:
+    return count(sum(outcome.outcome.changed_text for outcome in note.edits), "edit")
+
+
+def _spent(note: StepNote) -> str:
+    costs = note.costs
+    tokens = costs.prompt_tokens + costs.completion_tokens
+    return f"{sum(costs.calls.values())} calls, {amount(tokens)} tokens"
+
+
+def step_fields(recorded: Recorded) -> dict[str, object]:
+    """What the JSON of one commit of a training holds."""
+    entry, note = recorded.entry, recorded.note
+    return {
+        "run": entry.run.name,
+        "step": entry.step,
+        "action": entry.action.value,
+        "score": entry.score.score,
+        "before": note.score_before if note else None,
+        "best": entry.state.best.score,
+        "edits": entry.state.edits,
+        "tokens": entry.state.tokens,
+        "calls": note.costs.calls if note else {},
+        "commit": recorded.commit.id,
+    }
+
+
+def _conclude(session: Session, invocation: Invocation, *, as_json: bool) -> None:
+    store, run = session.store, session.opened.training.run
+    commits = list(store.history(run.name))
+    first, last = commits[-1], commits[0]
+    test = next((n for n in store.notes_on(last.id) if isinstance(n, TestNote)), None)
+    branch = proposal_ref(run.name)
+    proposed = store.refs.read(branch) is not None
+    best = last.state.best
+    if as_json:
+        fields = {"run": run.name, "baseline": first.score, "best": best.score, "step": best.step}
+        tested = test.model_dump(mode="json", exclude={"kind", "run"}) if test else None
+        proposal = branch.removeprefix(HEADS) if proposed else None
+        print_json("result", {**fields, "test": tested, "proposal": proposal})
+        return
+    if not proposed:
+        print(f"{run.name}: nothing was accepted; the score stays {number(first.score)}")
+        print_commands([invocation.typed("log", run.name)], title="To see what was tried:")
+        return
+    print(f"{run.name}: {number(first.score)} -> {number(best.score)} on val, at step {best.step}")
+    if test is not None:
+        print(
+            f"on {count(test.n_tasks, 'test task')}: {number(test.baseline)} -> {number(test.best)}"
+        )
+    print_commands(
+        [
+            invocation.typed_git("log", "skillopt/best"),
+            invocation.typed_git("diff", f"{run.onto}...{branch.removeprefix(HEADS)}"),
+            invocation.typed("adopt", run.name),
+        ],
+    )

@@ -1,0 +1,189 @@
+"""The seam between the command line and the loop: reads what only it may, and hands in the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from pydantic import ValidationError
+
+from skillgit.assembly import OpenRun, is_simulated, open_run, open_workshop
+from skillgit.cli.keys import find_key
+from skillgit.cli.output import say
+from skillgit.cli.project import Project
+from skillgit.cli.runs import Runs
+from skillgit.config import Config, ModelConfig
+from skillgit.history import RunHead
+from skillgit.launch import Launch
+from skillgit.models.journal import Journal
+from skillgit.models.paid import Meter, StepPaid
+from skillgit.ports import Clock
+from skillgit.progress import Progress
+from skillgit.prompts import load_prompts
+from skillgit.records import Role, Skill
+from skillgit.store.git_store import GitStore
+from skillgit.store.names import run_ref
+from skillgit.store.repository import open_repository
+from skillgit.store.skills import committed_skill
+
+PROMPTS = ".skillgit/prompts"
+_BEGUN = "begun.json"
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What was asked for on the command line beside the config; `None` is not asked."""
+
+    new: bool = False
+    start: str | None = None
+    epochs: int | None = None
+    workers: int | None = None
+    force: bool = False
+
+    def applied(self, config: Config) -> Config:
+        """The config with what was asked for in place of what stands there."""
+        asked = {"epochs": self.epochs, "workers": self.workers}
+        given = {name: value for name, value in asked.items() if value is not None}
+        return config.model_copy(update={"train": config.train.model_copy(update=given)})
+
+
+@dataclass(frozen=True)
+class Session:
+    """A run that is held and ready to be iterated, with what a display looks at."""
+
+    opened: OpenRun
+    progress: Progress
+    store: GitStore
+    clock: Clock
+
+
+@contextmanager
+def training_session(project: Project, wishes: Wishes) -> Iterator[Session]:
+    """The run that a `train` means, held against any other trainer while the block runs.
+
+    Raises: every SkillgitError that a config, a repository or a key can be the reason for.
+    """
+    invocation, config = project.invocation, wishes.applied(project.config)
+    tasks = project.tasks()
+    project.require_trust()
+    durable, clock = not is_simulated(config), invocation.clock
+    repository = open_repository(invocation.directory, durable=durable)
+    skill = committed_skill(repository, config.skill, config.repo.onto)
+    store = GitStore(
+        repository,
+        config.skill,
+        skill_name=skill.name,
+        clock=clock,
+        command=invocation.typed("train"),
+    )
+    store.prepare()
+    _mention_uncommitted(store, skill, config.repo.onto)
+    start = _start(Runs(repository, invocation), store, wishes.start)
+    if wishes.new and start is None:
+        _mention_unadopted(project, store, skill)
+
+    def key_of(role: Role, model: ModelConfig) -> str | None:
+        return find_key(model, role.value, invocation, project.tree)
+
+    progress = Progress()
+    with Journal(repository.private.journal, durable=durable) as journal:
+        shop = open_workshop(
+            config,
+            tasks,
+            store,
+            journal,
+            key_of=key_of,
+            clock=clock,
+            prompts=_prompts(project),
+            progress=progress,
+        )
+        opened = open_run(shop, new=wishes.new, start=start, force=wishes.force)
+        if opened.launch is Launch.BEGIN:
+            opened = _as_begun(opened, store, journal, clock)
+        if opened.launch is Launch.ENDED:
+            yield Session(opened, progress, store, clock)
+            return
+        with store.hold(opened.training.run.name):
+            yield Session(opened, progress, store, clock)
+
+
+def forget_begun(store: GitStore) -> None:
+    """The run that was begun has its first commit: from here on its branch tells all."""
+    _begun_file(store).unlink(missing_ok=True)
+
+
+def _as_begun(opened: OpenRun, store: GitStore, journal: Journal, clock: Clock) -> OpenRun:
+    """The run as an earlier start began it, if that was killed before its first commit.
+
+    Until then nothing but this file knows the run's id, which its paid answers are kept under.
+    """
+    file = _begun_file(store)
+    head = opened.training.run
+    begun = _read_head(file)
+    if begun is not None and store.refs.read(run_ref(begun.name)) is None and _is_same(begun, head):
+        return _with_head(opened, begun, journal, clock)
+    file.write_text(head.model_dump_json(), encoding="utf-8")
+    journal.name_run(head.run_id, head.name)
+    return opened
+
+
+def _is_same(begun: RunHead, head: RunHead) -> bool:
+    return begun.model_copy(update={"name": head.name, "run_id": head.run_id}) == head
+
+
+def _with_head(opened: OpenRun, head: RunHead, journal: Journal, clock: Clock) -> OpenRun:
+    budget = opened.training.config.budget.calls
+    meter = Meter(max_calls=budget, used=journal.spent(head.run_id))
+
+    def account(step: int) -> StepPaid:
+        return StepPaid(journal, head.run_id, step, meter=meter, clock=clock)
+
+    training = replace(opened.training, run=head, account=account)
+    return replace(opened, training=training, meter=meter)
+
+
+def _read_head(file: Path) -> RunHead | None:
+    try:
+        return RunHead.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def _begun_file(store: GitStore) -> Path:
+    return store.repository.private.path / _BEGUN
+
+
+def _start(runs: Runs, store: GitStore, version: str | None) -> Skill | None:
+    return None if version is None else store.skill_at(runs.commit_of(version))
+
+
+def _prompts(project: Project) -> dict[str, str]:
+    """The prompts' texts by name, the project's own in place of the shipped ones."""
+    files = [PurePosixPath(file) for file in project.tree.list_files(PROMPTS)]
+    own = {
+        file.stem: project.tree.read(str(file)).decode("utf-8", "replace")
+        for file in files
+        if file.suffix == ".md"
+    }
+    return load_prompts(own)
+
+
+def _mention_uncommitted(store: GitStore, skill: Skill, onto: str) -> None:
+    changed = store.repository.uncommitted(tuple(d.path for d in skill.documents))
+    if changed:
+        say(
+            f"note: {', '.join(changed)} has changes that are not committed; they stay untouched, "
+            f"and the run goes by what is committed on {onto}"
+        )
+
+
+def _mention_unadopted(project: Project, store: GitStore, skill: Skill) -> None:
+    best = store.best()
+    if best is None or store.object_id(store.skill_at(best)) == store.object_id(skill):
+        return
+    typed, onto = project.invocation.typed, project.config.repo.onto
+    say(f"note: the best version so far is not in {onto}. Either of these goes on from it:")
+    say(f"  {typed('adopt', 'best')}")
+    say(f"  {typed('train', '--from', 'best')}")
