@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from skillgit.history import CandidateScore, Entry, Phase, StepNote
 from skillgit.records import Action, Edit, EditOp, EditOutcome, Outcome, SourceType
-from skillgit.trailers import format_trailers
+from skillgit.trailers import format_trailers, parse_commit
 
 MAX_LINES = 40
 MAX_LINE = 480
@@ -45,6 +45,31 @@ def compose_revert(entry: Entry, candidate_id: str) -> str:
         entry.state,
     )
     return f'Revert "{_subject(entry)}"\n\nThis reverts commit {candidate_id}.\n\n{trailers}\n'
+
+
+def mark_unmeasured(message: str) -> str:
+    """The message of a version that was applied again to a text nobody has measured it on.
+
+    A message that is none of a run's stays as it is.
+    """
+    parsed = parse_commit(message)
+    if parsed is None:
+        return message
+    nothing = {"score": None}
+    state = parsed.state.model_copy(
+        update={
+            "current": parsed.state.current.model_copy(update=nothing),
+            "best": parsed.state.best.model_copy(update=nothing),
+        }
+    )
+    subject, _, rest = message.partition("\n")
+    prose = rest.strip("\n").rpartition("\n\n")[0]
+    told = "Applied again, by its anchors, to a text that had changed; not measured there."
+    trailers = format_trailers(
+        parsed.run, parsed.step, parsed.action, CandidateScore(score=None), state
+    )
+    paragraphs = (f"{subject}, unmeasured here", prose.strip("\n"), told, trailers)
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
 
 
 def _subject(entry: Entry) -> str:

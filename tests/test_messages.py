@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgit.history import CandidateScore, Entry, Mark, Phase, RunHead, RunState, StepNote
-from skillgit.messages import compose, compose_revert, edit_lines, harmless
+from skillgit.messages import compose, compose_revert, edit_lines, harmless, mark_unmeasured
 from skillgit.records import Action, Edit, EditOp, EditOutcome, Metric, Outcome, SourceType
 from skillgit.trailers import parse_commit
 
@@ -298,3 +298,21 @@ def test_gits_cleanup_keeps_every_line(repo: Path, git: object) -> None:
     assert git("log", "-1", "--format=%B").strip() == message.strip()
     git("commit", "-q", "--allow-empty", "--amend", "--no-edit", "--cleanup=scissors")
     assert git("log", "-1", "--format=%B").strip() == message.strip()
+
+
+def test_a_version_applied_again_claims_no_score() -> None:
+    message = compose(entry(Action.ACCEPT_NEW_BEST, body=("- add x",)))
+    marked = mark_unmeasured(message)
+    assert marked.split("\n\n")[:3] == [
+        "skillopt(brief): step 12: accept, new best 0.6250, unmeasured here",
+        "- add x",
+        "Applied again, by its anchors, to a text that had changed; not measured there.",
+    ]
+    read = parse_commit(marked)
+    assert read is not None
+    assert (read.step, read.score, read.state.best.score) == (12, None, None)
+    assert (read.state.current.score, read.state.best.step) == (None, 12)
+
+
+def test_a_message_of_no_run_is_not_marked() -> None:
+    assert mark_unmeasured("Mine\n\nwords\n") == "Mine\n\nwords\n"

@@ -1,0 +1,161 @@
+"""Is a proposal adopted? Told from the commits alone, whoever merged it and however."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+
+import pygit2
+
+from skillgit.errors import UserError
+from skillgit.records import Action, Record
+from skillgit.trailers import ParsedTrailers, parse_commit
+
+MAX_ON_TOP = 200
+"""How many commits of a person's may stand on a proposal before it is taken for none."""
+
+Step = tuple[int, str]
+
+_QUOTED = re.compile(
+    r"^[ \t>*]*Skillopt-Step: ([0-9]+)\s+Skillopt-Action: (\S+)\s+Skillopt-Score: \S+\s+"
+    r"Skillopt-State: (\{.*\})",
+    re.MULTILINE,
+)
+
+
+class Lineage(Record):
+    """A proposal's commits.
+
+    Shape: `commits` oldest first, a person's own on top included; `steps` those of the run.
+    """
+
+    run: str
+    run_id: str
+    base: str
+    commits: tuple[str, ...]
+    steps: frozenset[Step]
+    paths: tuple[str, ...]
+
+
+class How(StrEnum):
+    """By what a proposal was recognised on a branch."""
+
+    CONTAINED = "contained"
+    SAME_BYTES = "same_bytes"
+    SAME_STEPS = "same_steps"
+
+
+class Recognised(Record):
+    """The commit that brought a proposal to a branch, and how that shows."""
+
+    commit: str
+    how: How
+
+
+def read_lineage(git: pygit2.Repository, tip: str) -> Lineage:
+    """What stands between a proposal's tip and the base it was made on.
+
+    Raises: UserError for a commit that belongs to no proposal.
+    """
+    found: list[pygit2.Commit] = []
+    own: list[ParsedTrailers] = []
+    for commit in _first_parents(git, tip):
+        trailers = parse_commit(commit.message)
+        if own and (trailers is None or trailers.state.run_id != own[0].state.run_id):
+            break
+        if not own and trailers is None and len(found) >= MAX_ON_TOP:
+            break
+        found.append(commit)
+        if trailers is not None:
+            own.append(trailers)
+            if trailers.action is Action.BASELINE:
+                break
+    if not own or not found[-1].parents:
+        raise UserError(
+            f"{tip[:12]} is no proposal of a run",
+            hint="Adopt one by its run: skillgit adopt train-1; git branch --list 'skillopt/*'",
+        )
+    base = found[-1].parents[0]
+    return Lineage(
+        run=own[0].run,
+        run_id=own[0].state.run_id,
+        base=str(base.id),
+        commits=tuple(str(commit.id) for commit in reversed(found)),
+        steps=frozenset((t.step, t.action.value) for t in own),
+        paths=changed_paths(base.tree, found[0].tree),
+    )
+
+
+def is_adopted(git: pygit2.Repository, lineage: Lineage, onto: str) -> Recognised | None:
+    """The commit by which a branch's tip has the proposal, or `None` if it has not.
+
+    Merged and fast-forwarded proposals are contained; squash-merged ones left the proposal's
+    bytes on some commit since the base; rebased and replayed ones left their trailers.
+    """
+    tip = lineage.commits[-1]
+    if is_ancestor(git, tip, onto):
+        return Recognised(commit=tip, how=How.CONTAINED)
+    proposed = blob_ids(git, tip, lineage.paths)
+    changes = proposed != blob_ids(git, lineage.base, lineage.paths)
+    missing = set(lineage.steps)
+    newest = None
+    for commit in _since(git, lineage.base, onto):
+        if changes and blob_ids(git, commit, lineage.paths) == proposed:
+            return Recognised(commit=commit, how=How.SAME_BYTES)
+        seen = missing & set(_steps_told(git, commit, lineage.run_id))
+        newest = newest or (commit if seen else None)
+        missing -= seen
+        if newest is not None and not missing:
+            return Recognised(commit=newest, how=How.SAME_STEPS)
+    return None
+
+
+def steps_on(git: pygit2.Repository, lineage: Lineage, onto: str) -> frozenset[Step]:
+    """Those of the proposal's steps that a branch has by their trailers."""
+    told = (_steps_told(git, commit, lineage.run_id) for commit in _since(git, lineage.base, onto))
+    return frozenset(step for steps in told for step in steps) & lineage.steps
+
+
+def is_ancestor(git: pygit2.Repository, older: str, newer: str) -> bool:
+    """Whether a commit is another one or stands somewhere below it."""
+    return older == newer or git.descendant_of(newer, older)
+
+
+def blob_ids(git: pygit2.Repository, commit: str, paths: Iterable[str]) -> dict[str, str | None]:
+    """What a commit has at some paths, `None` where there is nothing."""
+    tree = git[commit].peel(pygit2.Tree)
+    return {path: str(tree[path].id) if path in tree else None for path in paths}
+
+
+def changed_paths(before: pygit2.Tree, after: pygit2.Tree) -> tuple[str, ...]:
+    """The paths at which two trees differ, in git's order."""
+    paths = (delta.new_file.path for delta in before.diff_to_tree(after).deltas)
+    return tuple(dict.fromkeys(paths))
+
+
+def _first_parents(git: pygit2.Repository, tip: str) -> Iterator[pygit2.Commit]:
+    commit = git[tip].peel(pygit2.Commit)
+    yield commit
+    while commit.parents:
+        commit = commit.parents[0]
+        yield commit
+
+
+def _since(git: pygit2.Repository, base: str, tip: str) -> Iterator[str]:
+    """The commits that a branch got since the base, newest first."""
+    walker = git.walk(pygit2.Oid(hex=tip))
+    walker.hide(pygit2.Oid(hex=base))
+    for commit in walker:
+        yield str(commit.id)
+
+
+def _steps_told(git: pygit2.Repository, commit: str, run_id: str) -> Sequence[Step]:
+    """The run's steps that a message names, be it one step's own or a squash of many."""
+    message = git[commit].peel(pygit2.Commit).message
+    if run_id not in message:
+        return ()
+    mark = f'"run_id":"{run_id}"'
+    return [
+        (int(step), action) for step, action, state in _QUOTED.findall(message) if mark in state
+    ]

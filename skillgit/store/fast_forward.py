@@ -1,0 +1,96 @@
+"""Moving a branch forward with the git command line: hooks run, filters work, nothing is lost.
+
+The work tree that has the branch checked out moves with it; where none has, only the ref moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from skillgit.errors import RepositoryError
+from skillgit.store.git_cli import GitCli, GitResult
+from skillgit.store.names import HEADS
+
+_FETCH = (
+    "fetch",
+    "--quiet",
+    "--no-tags",
+    "--no-prune",
+    "--no-write-fetch-head",
+    "--no-auto-gc",
+    "--no-recurse-submodules",
+)
+
+
+def work_tree_of(git: GitCli, branch: str) -> Path | None:
+    """The folder of the work tree that has a branch checked out, of all linked ones."""
+    wanted = f"branch {HEADS}{branch}"
+    folder: Path | None = None
+    for line in git.checked("worktree", "list", "--porcelain").text.split("\n"):
+        if line.startswith("worktree "):
+            folder = Path(line.removeprefix("worktree "))
+        elif line == wanted and folder is not None and folder.is_dir():
+            return folder
+    return None
+
+
+def fast_forward(git: GitCli, branch: str, *, old: str, new: str) -> None:
+    """Moves a branch from a commit to one that descends from it.
+
+    Raises: RepositoryError with git's own words; then nothing has moved.
+    """
+    folder = work_tree_of(git, branch)
+    if folder is None:
+        result = git.run(*_FETCH, ".", f"{new}:{HEADS}{branch}")
+    else:
+        result = _merge(git.at(folder), old, new)
+    if not result.ok:
+        raise RepositoryError(result.words, hint=f"Nothing was changed; {branch} is where it was.")
+
+
+def how_to_undo(git: GitCli, branch: str, old: str) -> str:
+    """The command that puts a branch back, and its work tree too if it has one."""
+    folder = work_tree_of(git, branch)
+    if folder is None:
+        return f"git branch -f {branch} {old}"
+    where = "" if folder.resolve() == git.folder.resolve() else f"-C '{folder}' "
+    return f"git {where}reset --keep {old}"
+
+
+def _merge(git: GitCli, old: str, new: str) -> GitResult:
+    merge = ("merge", "--ff-only", "--no-autostash", new)
+    result = git.run(*merge)
+    if result.ok or not _settle(git, old, new):
+        return result
+    return git.run(*merge)
+
+
+def _settle(git: GitCli, old: str, new: str) -> bool:
+    """Takes what a killed merge had already written into the index; whether there was any.
+
+    Only when each file that would change is, to the byte, the old one or the new one: then the
+    work tree holds nothing that could be lost.
+    """
+    written: list[str] = []
+    for path, old_id, new_id in _changes(git, old, new):
+        staged = git.run("rev-parse", "--quiet", "--verify", f":{path}").text or None
+        present = git.run("hash-object", f"--path={path}", "--", path).text or None
+        if staged not in (old_id, new_id) or present not in (old_id, new_id):
+            return False
+        if present == new_id and staged != new_id and new_id is not None:
+            written.append(path)
+    return bool(written) and git.run("update-index", "--add", "--", *written).ok
+
+
+def _changes(git: GitCli, old: str, new: str) -> Iterator[tuple[str, str | None, str | None]]:
+    """The files that differ between two commits, each with its blob in both."""
+    raw = git.checked("diff-tree", "-r", "-z", "--no-renames", "--full-index", old, new).stdout
+    fields = raw.decode("utf-8", "surrogateescape").split("\0")
+    for entry, path in zip(fields[::2], fields[1::2], strict=False):
+        _, _, old_id, new_id, _ = entry.split(" ")
+        yield path, _known(old_id), _known(new_id)
+
+
+def _known(blob: str) -> str | None:
+    return blob if blob.strip("0") else None

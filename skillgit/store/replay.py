@@ -1,0 +1,194 @@
+"""A proposal's commits, made again on a branch that went on without them.
+
+Where the text is still the one that the gate judged, the proposal's bytes are taken. Where it
+is not, each version's edits are applied again by their anchors, and nobody has measured that.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pygit2
+
+from skillgit.edits import apply_edits
+from skillgit.errors import DocumentError, UserError
+from skillgit.history import StepNote
+from skillgit.messages import mark_unmeasured
+from skillgit.records import Edit, EditOutcome, Outcome, Record
+from skillgit.store.adopted import Lineage, blob_ids, changed_paths, steps_on
+from skillgit.store.git_cli import GitCli
+from skillgit.store.names import notes_ref, run_ref
+from skillgit.store.note_lines import parse_lines
+from skillgit.store.notes import Notes
+from skillgit.store.refs import Refs
+from skillgit.store.rewrite import commit_elsewhere
+from skillgit.store.runs import walk
+from skillgit.store.trees import replace_files
+from skillgit.trailers import ParsedTrailers, parse_commit
+
+EditsOf = Callable[[ParsedTrailers], Sequence[Edit] | None]
+"""The edits that a step's version applied, or `None` when no note of it is here."""
+
+_FITS = (Outcome.APPLIED, Outcome.APPLIED_NORMALIZED, Outcome.DUPLICATE, Outcome.NOOP)
+
+
+class Replay(Record):
+    """Commits that were made again, in no branch yet; `measured`: the gate's verdict holds."""
+
+    tip: str
+    commits: int
+    measured: bool
+
+
+class NotedEdits:
+    """The edits of a run's versions, from the notes on its branch."""
+
+    def __init__(self, git: pygit2.Repository, refs: Refs) -> None:
+        self._git = git
+        self._refs = refs
+
+    def __call__(self, trailers: ParsedTrailers) -> Sequence[Edit] | None:
+        """The edits that are in the text of a step's version."""
+        tip = self._refs.read(run_ref(trailers.run))
+        if tip is None:
+            return None
+        notes = Notes(self._git, self._refs, notes_ref(trailers.run))
+        for commit in walk(self._git, tip):
+            if commit.state.run_id != trailers.state.run_id:
+                return None
+            if (commit.step, commit.action) == (trailers.step, trailers.action):
+                for line in parse_lines(notes.lines(commit.id)):
+                    if isinstance(line, StepNote) and line.step == trailers.step:
+                        return [o.edit for o in line.edits if o.outcome.changed_text]
+        return None
+
+
+class Replayer:
+    """Replays one proposal. `documents` are the skill's paths, the main one first."""
+
+    def __init__(
+        self, git: pygit2.Repository, cli: GitCli, edits_of: EditsOf, documents: Sequence[str]
+    ) -> None:
+        self._git = git
+        self._cli = cli
+        self._edits_of = edits_of
+        self._documents = tuple(documents)
+
+    def replay(self, lineage: Lineage, onto: str) -> Replay:
+        """The proposal on top of a commit. Only objects are written.
+
+        Raises: UserError with the three-way diff where an edit does not fit.
+        """
+        commits, measured = self._still_to_do(lineage, onto)
+        tip = onto
+        for commit_id in commits:
+            commit = self._git[commit_id].peel(pygit2.Commit)
+            tree = self._tree(lineage, commit, tip)
+            message = None if measured else mark_unmeasured(commit.message)
+            tip = commit_elsewhere(
+                self._git, commit, tip, tree=tree, message=message, in_order=True
+            )
+        return Replay(tip=tip, commits=len(commits), measured=measured)
+
+    def _still_to_do(self, lineage: Lineage, onto: str) -> tuple[Sequence[str], bool]:
+        """The commits that the branch lacks, and whether its text is what they were judged on."""
+        paths = {*lineage.paths, *self._documents}
+        here = blob_ids(self._git, onto, paths)
+        for n in range(len(lineage.commits)):
+            below = lineage.commits[n - 1] if n else lineage.base
+            if blob_ids(self._git, below, paths) == here:
+                return lineage.commits[n:], True
+        done = steps_on(self._git, lineage, onto)
+        return [c for c in lineage.commits if self._step(c) not in done], False
+
+    def _step(self, commit_id: str) -> tuple[int, str] | None:
+        trailers = parse_commit(self._git[commit_id].peel(pygit2.Commit).message)
+        return None if trailers is None else (trailers.step, trailers.action.value)
+
+    def _tree(self, lineage: Lineage, commit: pygit2.Commit, onto: str) -> str:
+        """The tree of `onto` with what a commit changed changed there too."""
+        tree = self._git[onto].peel(pygit2.Tree)
+        before, after = commit.parents[0].tree, commit.tree
+        files: dict[str, bytes] = {}
+        for path in changed_paths(before, after):
+            ours, base, theirs = (_data(t, path) for t in (tree, before, after))
+            if theirs is None or ours is None:
+                if ours == base and theirs is not None:
+                    files[path] = theirs
+                    continue
+                raise UserError(
+                    f"{path} was added, moved or deleted since the base of {lineage.run}",
+                    hint=f"git merge {lineage.commits[-1][:12]} lets you sort that out.",
+                )
+            if ours == base:
+                files[path] = theirs
+            elif ours != theirs:
+                files[path] = self._again(lineage, commit, path, ours, base or b"", theirs)
+        return str(replace_files(self._git, tree, files))
+
+    def _again(
+        self,
+        lineage: Lineage,
+        commit: pygit2.Commit,
+        path: str,
+        ours: bytes,
+        base: bytes,
+        theirs: bytes,
+    ) -> bytes:
+        """A text that has changed since, with the change of one commit applied to it."""
+        trailers = parse_commit(commit.message)
+        edits = self._edits_of(trailers) if trailers is not None else None
+        if edits is None:
+            merged, conflicts = three_way(self._cli, ours, base, theirs)
+            if conflicts:
+                raise self._refusal(lineage, path, f"the change of {commit.short_id}", merged)
+            return merged
+        try:
+            text, outcomes = apply_edits(ours, [e for e in edits if self._path(e) == path])
+        except DocumentError as error:
+            raise self._refusal(lineage, path, str(error), ours) from error
+        misfit = next((o for o in outcomes if o.outcome not in _FITS), None)
+        if misfit is not None:
+            merged, _ = three_way(self._cli, ours, base, theirs)
+            raise self._refusal(lineage, path, _named(misfit), merged)
+        return text
+
+    def _path(self, edit: Edit) -> str:
+        return self._documents[0] if edit.target == "skill" else edit.target
+
+    def _refusal(self, lineage: Lineage, path: str, what: str, merged: bytes) -> UserError:
+        shown = merged.decode("utf-8", "replace").rstrip("\n")
+        return UserError(
+            f"{path} has changed since the base of {lineage.run}, and {what} does not fit there:"
+            f"\n\n{shown}\n",
+            hint=f"skillgit adopt {lineage.run} --merge leaves the conflict for you to resolve.",
+        )
+
+
+def _named(misfit: EditOutcome) -> str:
+    edit = misfit.edit
+    words = " ".join((edit.anchor.strip() or edit.content).split())
+    shown = words if len(words) <= 60 else f"{words[:59]}…"
+    return f'the edit "{edit.op.value}" at "{shown}" ({misfit})'
+
+
+def _data(tree: pygit2.Tree, path: str) -> bytes | None:
+    if path not in tree:
+        return None
+    found = tree[path]
+    return found.data if isinstance(found, pygit2.Blob) else None
+
+
+def three_way(cli: GitCli, ours: bytes, base: bytes, theirs: bytes) -> tuple[bytes, bool]:
+    """git's merge of three texts with conflicts marked, and whether there are any."""
+    labels = ("-L", "now", "-L", "base", "-L", "proposed")
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for name, data in (("now", ours), ("base", base), ("proposed", theirs)):
+            file = Path(folder, name)
+            file.write_bytes(data)
+            files.append(str(file))
+        result = cli.run("merge-file", "-p", "--diff3", *labels, *files)
+    return result.stdout, not result.ok
