@@ -1,0 +1,62 @@
+"""The update stage: the selected edits become a candidate skill."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from skillgit.document import Document
+from skillgit.edits import apply_edits
+from skillgit.errors import DocumentError
+from skillgit.records import Edit, EditOutcome, Outcome, Skill, SkillDocument
+
+MAIN_ALIAS = "skill"
+"""What an edit's target may call the main document instead of its path."""
+
+
+def update_skill(
+    skill: Skill, edits: Sequence[Edit], *, known_rejected: Collection[Edit] = ()
+) -> tuple[Skill, tuple[EditOutcome, ...]]:
+    """The candidate that the edits make of a skill, with what became of each edit.
+
+    Shape: one outcome per edit, in the edits' order.
+    Raises: DocumentError when a document that is named cannot be used; the message has its path.
+    """
+    outcomes = [EditOutcome(edit=edit, outcome=Outcome.UNKNOWN_TARGET) for edit in edits]
+    candidate = skill
+    for document in skill.documents:
+        places = [i for i, edit in enumerate(edits) if target_path(skill, edit) == document.path]
+        if not places:
+            continue
+        try:
+            data, done = apply_edits(
+                document.data, [edits[i] for i in places], known_rejected=known_rejected
+            )
+        except DocumentError as error:
+            raise _naming(document, error) from error
+        candidate = candidate.with_document(document.path, data)
+        for place, outcome in zip(places, done, strict=True):
+            outcomes[place] = outcome
+    return candidate, tuple(outcomes)
+
+
+def target_path(skill: Skill, edit: Edit) -> str | None:
+    """The path of the document an edit names, or `None`; `memory` is the nights' word."""
+    if edit.target == MAIN_ALIAS:
+        return skill.main.path
+    return next((d.path for d in skill.documents if d.path == edit.target), None)
+
+
+def check_skill(skill: Skill) -> None:
+    """Look whether each document of a skill can be used, frontmatter values included.
+
+    Raises: DocumentError with the path and the line.
+    """
+    for document in skill.documents:
+        try:
+            _ = Document.parse(document.data).frontmatter
+        except DocumentError as error:
+            raise _naming(document, error) from error
+
+
+def _naming(document: SkillDocument, error: DocumentError) -> DocumentError:
+    return DocumentError(f"{document.path}: {error.message}", hint=error.hint)
