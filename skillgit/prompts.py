@@ -11,10 +11,12 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from string import Template
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 
 from skillgit.canonical import slot_seed
 from skillgit.errors import ConfigError, ReplyError
@@ -57,12 +59,12 @@ class Prompt(Generic[FieldsT, AnswerT]):
         values = {name: str(value) for name, value in fields}
         if SCHEMA_HOLE not in holes(text):
             text = text.rstrip() + _ANSWER
-        shown = json.dumps(self.schema(), ensure_ascii=False, indent=1)
-        return Template(text).substitute(values, **{SCHEMA_HOLE: shown})
+        return Template(text).substitute(values, **{SCHEMA_HOLE: _schema_text(self.answer)})
 
     def schema(self) -> dict[str, JsonValue]:
         """The answer's JSON schema, titled with the answer record's name."""
-        return self.answer.model_json_schema()
+        schema: dict[str, JsonValue] = json.loads(_schema_text(self.answer))
+        return schema
 
     def read(self, value: JsonValue) -> AnswerT:
         """The answer in a JSON value, without conversions: true is no number, "3" neither.
@@ -77,6 +79,19 @@ class Prompt(Generic[FieldsT, AnswerT]):
             raise ReplyError(f"{where}: {first['msg']}" if where else first["msg"]) from error
 
 
+@cache
+def _schema_text(answer: type[Answer]) -> str:
+    schema = answer.model_json_schema(schema_generator=_Untitled)
+    return json.dumps(schema, ensure_ascii=False, indent=1)
+
+
+class _Untitled(GenerateJsonSchema):
+    """Schemas in which records have a title and their fields, which have a name, do not."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002
+        return False
+
+
 @dataclass(frozen=True)
 class Answered(Generic[ReadT]):
     """An answer as it was read, and as the model wrote it."""
@@ -85,6 +100,7 @@ class Answered(Generic[ReadT]):
     text: str
 
 
+@lru_cache(maxsize=64)
 def holes(text: str) -> frozenset[str]:
     """The names of a prompt's holes.
 
@@ -120,6 +136,7 @@ def load_prompts(overrides: Mapping[str, str] | None = None) -> dict[str, str]:
     return texts
 
 
+@lru_cache(maxsize=64)
 def prompt_id(text: str) -> str:
     """The id git gives a file with this text."""
     data = text.encode("utf-8")

@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgit.pool import ordered_map
@@ -17,6 +17,7 @@ from skillgit.pool import ordered_map
 PATIENCE = 5.0
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(), max_size=40), st.integers(min_value=1, max_value=6))
 def test_results_come_in_the_order_of_the_items(items: list[int], workers: int) -> None:
     assert ordered_map(lambda item: item * 2, items, workers) == [item * 2 for item in items]

@@ -3,12 +3,15 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from pydantic import Field
 
+import skillgit.judges
+import skillgit.sleep
 import skillgit.stages
 from skillgit.canonical import slot_seed
 from skillgit.errors import BlockedError, BudgetError, CallError, ConfigError, ReplyError
@@ -31,14 +34,19 @@ JUDGES_WORDS = re.compile(
 )
 
 
-def declared() -> Iterator[Prompt[Record, Answer]]:
-    for module in pkgutil.iter_modules(skillgit.stages.__path__, "skillgit.stages."):
-        for value in vars(importlib.import_module(module.name)).values():
-            if isinstance(value, Prompt):
-                yield value
+def declared_in(*packages: ModuleType) -> dict[str, Prompt[Record, Answer]]:
+    found = {}
+    for package in packages:
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            for value in vars(importlib.import_module(module.name)).values():
+                if isinstance(value, Prompt):
+                    found[value.name] = value
+    return found
 
 
-PROMPTS = {prompt.name: prompt for prompt in declared()}
+PROMPTS = declared_in(skillgit.stages, skillgit.judges, skillgit.sleep)
+OPTIMIZERS = declared_in(skillgit.stages, skillgit.sleep)
+EDITORS = sorted(name for name, p in OPTIMIZERS.items() if "edits" in p.answer.model_fields)
 
 
 # ── the prompts that ship ────────────────────────────────────────────────────────────────────
@@ -54,8 +62,8 @@ def test_a_prompt_names_exactly_its_records_fields(name: str) -> None:
     assert holes(load_prompts()[name]) - {SCHEMA_HOLE} == expected
 
 
-@pytest.mark.parametrize("name", sorted(PROMPTS))
-def test_no_prompt_has_words_of_the_judges(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(OPTIMIZERS))
+def test_no_prompt_of_the_optimizer_has_words_of_the_judges(name: str) -> None:
     assert JUDGES_WORDS.findall(load_prompts()[name]) == []
 
 
@@ -64,10 +72,14 @@ def test_an_answers_schema_is_titled_with_its_record_and_closed(name: str) -> No
     schema = PROMPTS[name].schema()
     assert schema["title"] == PROMPTS[name].answer.__name__
     assert schema["additionalProperties"] is False
-    assert set(schema["required"]) == set(schema["properties"])  # type: ignore[arg-type, call-overload]
 
 
-@pytest.mark.parametrize("name", sorted(set(PROMPTS) - {"rank"}))
+def test_the_prompts_that_ask_for_edits_are_these() -> None:
+    merges = ["merge_failures", "merge_final", "merge_successes"]
+    assert [*merges, "reflect_failures", "reflect_successes"] == EDITORS
+
+
+@pytest.mark.parametrize("name", EDITORS)
 def test_who_writes_edits_is_told_what_an_edit_is_and_what_never_goes_in(name: str) -> None:
     text = load_prompts()[name]
     for part in ("`add`", "`replace`", "`delete`", "exactly once", "frontmatter", "code fence"):
@@ -77,7 +89,7 @@ def test_who_writes_edits_is_told_what_an_edit_is_and_what_never_goes_in(name: s
 
 
 def test_the_rules_about_edits_are_the_same_in_every_prompt() -> None:
-    texts = [text for name, text in load_prompts().items() if name != "rank"]
+    texts = [load_prompts()[name] for name in EDITORS]
     assert len({text[text.index("## What an edit is") :] for text in texts}) == 1
 
 

@@ -128,16 +128,17 @@ def run_minibatch_reflect(
     minibatches = cut_minibatches(
         graded, minibatch_size=minibatch_size, failure_only=failure_only, seed=seed
     )
+    shown, targets = shown_skill(skill), targets_of(skill)
 
     def analyse(minibatch: Minibatch) -> RawPatch:
         fields = ReflectFields(
-            skill=shown_skill(skill),
+            skill=shown,
             edit_budget=_budget_words(edit_budget),
             step_buffer=step_buffer or NOTHING_YET,
             meta_skill=meta_skill or NOTHING_YET,
             trajectories=render_trajectories(minibatch.graded, max_chars),
         )
-        return _ask_analyst(minibatch, fields, optimizer, targets_of(skill))
+        return _ask_analyst(minibatch, fields, optimizer, targets)
 
     patches = tuple(ordered_map(analyse, minibatches, workers))
     _refuse_if_every_call_failed(patches)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgit.records import Edit, EditOp, Patch, RawPatch, Skill, SkillDocument, SourceType
@@ -29,6 +29,7 @@ def raw(index: int, supports: list[set[int]]) -> RawPatch:
     return RawPatch(source_type=SourceType.FAILURE, batch_size=4, patch=Patch(edits=tuple(edits)))
 
 
+@settings(deadline=None)
 @given(minibatches)
 def test_support_is_the_number_of_distinct_trajectories_however_edits_are_joined(
     supports: list[list[set[int]]],
