@@ -62,6 +62,15 @@ class Address:
             return self.host == "localhost"
 
 
+class _Client(openai.OpenAI):
+    """The SDK's client without the headers it makes of `OPENAI_CUSTOM_HEADERS`."""
+
+    @property
+    def default_headers(self) -> dict[str, str | openai.Omit]:
+        """None: `connect` writes them all."""
+        return {}
+
+
 def connect(address: Address, *, authorization: str | None, timeout: float) -> openai.OpenAI:
     """The SDK's client for an address, with every value given.
 
@@ -91,7 +100,7 @@ def connect(address: Address, *, authorization: str | None, timeout: float) -> o
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         event_hooks={"request": [write_headers]},
     )
-    return openai.OpenAI(
+    return _Client(
         base_url=address.shown,
         api_key="set by write_headers",
         admin_api_key="",

@@ -126,14 +126,14 @@ class OpenAIChat:
         return Failure(
             kind=kind_of_status(status, said, code),
             text=self._redact(f"{self._url} answered {status} for the model {model!r}: {said}"),
-            hint=self._hint(status),
+            hint=self._hint(status, code),
             status=status,
             complaint=_complaint(status, said, code, model),
             retry_after=retry_after(headers.get("retry-after"), self._clock.now()),
         )
 
-    def _hint(self, status: int) -> str:
-        if status == 404:
+    def _hint(self, status: int, code: str) -> str:
+        if status in (404, 405, 410) or "model" in code:
             return "Check `model` and `base_url` in skillgit.toml."
         if 300 <= status < 400:
             return "Redirects are not followed: write the final address as `base_url`."
@@ -164,7 +164,7 @@ class OpenAIChat:
         return Failure(
             kind=kind_of_status(code, said, ""),
             text=text,
-            hint=self._hint(code),
+            hint=self._hint(code, ""),
             status=code,
             complaint=_complaint(code, said, "", model),
         )
@@ -187,7 +187,8 @@ def _steps_down(descent: Descent, failure: Failure) -> bool:
 
 def _learn(endpoint: Endpoint, request: ModelRequest, descent: Descent, reply: ModelReply) -> None:
     endpoint.took(request, descent.start, descent.fit)
-    if request.max_tokens is not None and reply.usage.completion_tokens > request.max_tokens:
+    limit, used = request.max_tokens, reply.usage.completion_tokens
+    if limit is not None and used > limit and reply.finish_reason != "length":
         endpoint.ignored_limit(descent.fit.limit)
 
 

@@ -350,6 +350,29 @@ def test_a_limit_that_was_ignored_is_called_by_its_old_name(
     assert "max_tokens" in server.asked[1].body
 
 
+def test_a_limit_that_was_kept_but_counted_otherwise_keeps_its_name(
+    server: Any, open_model: Open, say: Any, said: Any
+) -> None:
+    server.says(say(body=said("cut", finish_reason="length")))
+    model = open_model()
+    model.complete(request(max_tokens=2))
+    model.complete(request(max_tokens=2))
+    assert "max_completion_tokens" in server.asked[1].body
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "named"),
+    [(404, "", "`model`"), (400, "model_not_found", "`model`"), (403, "", "OPENAI_API_KEY")],
+)
+def test_a_hint_names_what_to_look_at(
+    server: Any, open_model: Open, say: Any, status: int, code: str, named: str
+) -> None:
+    server.says(say(status=status, body={"error": {"message": "no", "code": code}}))
+    with pytest.raises(BlockedError) as caught:
+        open_model().complete(request())
+    assert named in caught.value.hint
+
+
 def test_another_model_at_the_same_address_is_asked_at_its_best(
     server: Any, open_model: Open, say: Any, said: Any
 ) -> None:
@@ -685,7 +708,8 @@ def test_no_variable_decides_anything(
     monkeypatch.setenv(
         "OPENAI_CUSTOM_HEADERS",
         "X-Foreign: from-the-environment\nAuthorization: from-the-environment\n"
-        "Host: from-the-environment\nUser-Agent: from-the-environment",
+        "Host: from-the-environment\nUser-Agent: from-the-environment\n"
+        "X-Stainless-Raw-Response: true\nContent-Type: text/from-the-environment\nnaïve ☃: ☃\nno colon",
     )
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
