@@ -207,7 +207,7 @@ class Rollout(Record):
     """The target's attempt at one task with one skill.
 
     `failure` says why there is no answer to judge (a time-out, a refused call); such a rollout
-    is unscored, never 0.
+    is unscored, never 0. `files` are what a program wrote, by path.
     Unit: milliseconds.
     """
 
@@ -216,6 +216,7 @@ class Rollout(Record):
     trajectory: tuple[Message, ...] = ()
     usage: Usage = Usage()
     milliseconds: int = 0
+    files: dict[str, str] = Field(default_factory=dict)
     failure: str | None = None
 
 

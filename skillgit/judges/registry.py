@@ -3,34 +3,51 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 
 from skillgit.errors import TaskError
-from skillgit.judges import exact, rule
+from skillgit.judges import command, exact, f1, rubric, rule
 from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.ports import Judge
+from skillgit.processes import command_digest
+from skillgit.prompts import prompt_id
 from skillgit.records import JudgeSpec, Task
+
+
+class Asks(StrEnum):
+    """What a judge has to ask, one paid call a grade."""
+
+    MODEL = "model"
+    PROGRAM = "program"
 
 
 class JudgeKind(NamedTuple):
     """A kind of judge: its settings, how it is built from them, and its version.
 
     `build` raises ValueError for settings that do not go with the task. `version` goes up when
-    equal answers would get other scores; `asks_a_model` puts the model into a task's key.
+    equal answers would get other scores; `asks` is what a grade has to be paid to.
     """
 
     settings: type[JudgeSettings]
     build: Callable[[Task, Any, JudgeResources], Judge]
     version: int
-    asks_a_model: bool = False
+    asks: Asks | None = None
 
 
 JUDGES: Mapping[str, JudgeKind] = {
     "rule": JudgeKind(rule.RuleSettings, rule.build_rule, rule.VERSION),
     "exact": JudgeKind(exact.ExactSettings, exact.build_exact, exact.VERSION),
+    "f1": JudgeKind(f1.F1Settings, f1.build_f1, f1.VERSION),
+    "rubric": JudgeKind(
+        rubric.RubricSettings, rubric.build_rubric, rubric.VERSION, asks=Asks.MODEL
+    ),
+    "command": JudgeKind(
+        command.CommandSettings, command.build_command, command.VERSION, asks=Asks.PROGRAM
+    ),
 }
 
 
@@ -60,9 +77,32 @@ def judge_identity(task: Task, resources: JudgeResources) -> dict[str, JsonValue
         "version": kind.version,
         "settings": settings.identity(),
     }
-    if kind.asks_a_model:
+    if kind.asks is Asks.MODEL:
         identity["model"] = resources.model_name
+        text = resources.prompts.get(task.judge.kind)
+        identity["prompt"] = None if text is None else prompt_id(text)
+    if isinstance(settings, command.CommandSettings):
+        identity["program"] = command_digest(settings.command, resources.root)
     return identity
+
+
+def judge_asks(task: Task) -> Asks | None:
+    """What one grade of this task is paid to: a model, a program, or nothing.
+
+    Raises: ValueError for a judge that `build_judge` refuses.
+    """
+    kind, _ = _read(task.judge)
+    return kind.asks
+
+
+def judge_commands(tasks: Iterable[Task]) -> tuple[tuple[str, ...], ...]:
+    """The commands that tasks are judged by, each once, in order: they need a person's trust.
+
+    Raises: ValueError for a judge that `build_judge` refuses.
+    """
+    read = (_read(task.judge)[1] for task in tasks)
+    commands = (s.command for s in read if isinstance(s, command.CommandSettings))
+    return tuple(dict.fromkeys(commands))
 
 
 def looks_at_shape_only(task: Task) -> bool:

@@ -25,18 +25,19 @@ def _trusts_nothing(command: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class JudgeResources:
-    """What comes from outside: the judge model, and what a command judge may run with.
+    """What judges need from outside; building and checking a judge needs none of it.
 
-    `variables` is all of the environment that a command sees, `folder` where it runs, `may_run`
-    whether it is trusted.
+    `model` is asked by rubrics, with the prompt named `rubric` among `prompts`. A command judge
+    runs for the files of `root`, sees those of `variables` that it names, and only if `may_run`
+    trusts its command.
     """
 
     model: Model | None = None
     model_name: str = ""
     temperature: float | None = None
     max_tokens: int | None = None
-    prompt: str | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
     clock: Clock | None = None
-    folder: str | None = None
+    root: str | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     may_run: Callable[[Sequence[str]], bool] = _trusts_nothing
