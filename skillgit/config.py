@@ -81,7 +81,7 @@ class SimulationConfig(Record):
     obedience: Fraction = 0.95
     """How likely the simulated target follows a rule that its skill states."""
     noise: Fraction = 0.0
-    """How likely a rule is followed or broken against all that."""
+    """How likely a rule is ignored all the same, drawn anew for every request."""
     forgetting: Fraction = 0.0
     """How much likelier a rule is forgotten the longer the skill gets."""
     latency_ms: Annotated[float, Field(ge=0)] = 0.0

@@ -21,6 +21,11 @@ _TRAJECTORY = re.compile(
 )
 _WHY = re.compile(r"\A\[[^\]\n]+\]\n(?P<reasons>.+?)(?:\n\n|\Z)", re.DOTALL)
 _BETWEEN_REASONS = re.compile(r";\s+(?=(?:[^\"]*\"[^\"]*\")*[^\"]*\Z)")
+_ANY_FENCE = re.compile(r"^(?P<fence>`{3,})text\n.*?\n(?P=fence)$", re.MULTILINE | re.DOTALL)
+_KIND = re.compile(
+    r"(?i)\b(?:write|draft|prepare|compose|make)\s+(?:an?|the|some)\s+(?:[a-z-]+ ){0,3}?"
+    r"(?P<kind>[a-z]{3,})\s+(?:on|about|for|of|to|that)\b"
+)
 _TRIED = re.compile(r"^\s*\d+\. \[(?:add|delete|replace)\] (?P<edit>.*)$", re.MULTILINE)
 _TRIED_TEXT = re.compile(r"\"(?:\\.|[^\"\\])*\"")
 _BUDGET = re.compile(r"\b(?P<n>\d+) edits?\b")
@@ -33,10 +38,11 @@ USUAL_BUDGET = 4
 
 @dataclass(frozen=True)
 class Failure:
-    """A trajectory that failed, and what for."""
+    """A trajectory that failed, and what for; `kind` is the kind of text that was asked for."""
 
     task_id: str
     reasons: tuple[str, ...]
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,12 +84,13 @@ class ShownEdit:
 def read_view(text: str) -> View:
     """What a prompt shows an analyst; of the documents, the first."""
     document = _DOCUMENT.search(text)
-    budget = _BUDGET.search(text)
+    around = _ANY_FENCE.sub("", text)
+    budget = _BUDGET.search(around)
     return View(
         path=document["path"] if document else "",
         skill=document["body"] if document else "",
         failures=tuple(_failures(text)),
-        tried=frozenset(_tried(text)),
+        tried=frozenset(_tried(around)),
         budget=int(budget["n"]) if budget else USUAL_BUDGET,
     )
 
@@ -93,7 +100,12 @@ def _failures(text: str) -> Iterator[Failure]:
         why = _WHY.match(trajectory["body"])
         if why:
             reasons = [part.strip() for part in _BETWEEN_REASONS.split(why["reasons"])]
-            yield Failure(trajectory["id"], tuple(dict.fromkeys(filter(None, reasons))))
+            kind = _KIND.search(trajectory["body"], why.end())
+            yield Failure(
+                trajectory["id"],
+                tuple(dict.fromkeys(filter(None, reasons))),
+                kind["kind"].lower() if kind else "",
+            )
 
 
 def _tried(text: str) -> Iterator[str]:

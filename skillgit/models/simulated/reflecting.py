@@ -10,12 +10,19 @@ from pydantic import JsonValue
 from skillgit.models.simulated import catalogue
 from skillgit.models.simulated.exchange import Exchange
 from skillgit.models.simulated.luck import pick, shuffled
-from skillgit.models.simulated.obedience import StatedRule, rules_of_line, stated_rules
+from skillgit.models.simulated.obedience import rules_of_line, stated_rules
 from skillgit.models.simulated.prompt_reading import Failure, View, plain, read_view
 
 REPEATS_A_MEND = 0.5
 REPEATS_AN_IDEA = 0.05
 """How often something that stands among the rejected edits is proposed once more."""
+
+LIMITED_TO_A_KIND = 0.35
+LIMITED_ONCE_REJECTED = 0.7
+"""How often a mend is limited to the kind of task that needs it, where only one kind does."""
+
+SUSPECTS_AN_OBSTACLE = 0.4
+"""How often a line that undoes others is deleted along with the mend, before the mend has failed."""
 
 _IDEAS: tuple[tuple[float, tuple[str, ...]], ...] = (
     (0.14, catalogue.NEUTRAL),
@@ -106,9 +113,11 @@ def _needs(failure: Failure, view: View, exchange: Exchange) -> list[Proposal]:
             needs.append(Proposal("delete", anchor=line, rationale=f"It asks for: {reason}"))
             continue
         lines = catalogue.mends(reason) or _guesses(view, exchange)
+        lines = [_for_its_kind(line, reason, failure, view, exchange) for line in lines]
         fresh = [line for line in lines if not _is_stated(line, view)]
         needs += [Proposal("add", content=f"- {line}", rationale=reason) for line in fresh]
-        if lines and not fresh and (obstacle := _obstacle(view)):
+        blocked = not fresh or exchange.luck("blocked", reason) < SUSPECTS_AN_OBSTACLE
+        for obstacle in _obstacles(view) if lines and blocked else ():
             needs.append(
                 Proposal("delete", anchor=obstacle, rationale="It keeps others from working.")
             )
@@ -116,20 +125,40 @@ def _needs(failure: Failure, view: View, exchange: Exchange) -> list[Proposal]:
 
 
 def _line_to_drop(reason: str, view: View) -> str | None:
-    """The skill's own line that asks for a text which a reason forbids."""
+    """The skill's own line that asks for a text which a reason forbids; single marks do not count."""
     for text in catalogue.forbidden_texts(reason):
         for line in view.bullets:
-            if text.casefold() in line.casefold() and not catalogue.forbids(line):
+            asks = text.casefold() in line.casefold() and not catalogue.forbids(line)
+            if asks and len(text) > 2 and plain(line) not in view.tried:
                 return line
     return None
 
 
-def _obstacle(view: View) -> str | None:
-    """A line of the skill that undoes what other lines ask for."""
-    for line in view.bullets:
-        if any(stated.rule.name in catalogue.OBSTACLES for stated in rules_of_line(plain(line))):
-            return line
-    return None
+def _for_its_kind(line: str, reason: str, failure: Failure, view: View, exchange: Exchange) -> str:
+    """The line, now and then limited to the kind of task that alone fails for this reason.
+
+    Oftener when the line was rejected as it is.
+    """
+    kinds = {other.kind for other in view.failures if reason in other.reasons}
+    others = {other.kind for other in view.failures} - kinds
+    if kinds != {failure.kind} or not failure.kind or failure.kind in line.lower():
+        return line
+    share = LIMITED_ONCE_REJECTED if line in view.tried else LIMITED_TO_A_KIND if others else 0.0
+    if exchange.luck("kind", failure.kind, reason) >= share:
+        return line
+    return f"In {failure.kind}s, {line[0].lower()}{line[1:]}"
+
+
+def _obstacles(view: View) -> list[str]:
+    """The lines of the skill that undo what other lines ask for, on tasks of every kind."""
+    return [
+        line
+        for line in view.bullets
+        if any(
+            stated.rule.name in catalogue.OBSTACLES and not stated.kind
+            for stated in rules_of_line(plain(line))
+        )
+    ]
 
 
 def _guesses(view: View, exchange: Exchange) -> list[str]:
@@ -166,12 +195,11 @@ def _is_stated(line: str, view: View) -> bool:
     """Whether the skill says this already, in these or other words."""
     if line.casefold() in view.skill.casefold():
         return True
-    rules = {stated.key for stated in rules_of_line(line)}
-    return bool(rules) and rules <= {stated.key for stated in _stated(view)}
-
-
-def _stated(view: View) -> tuple[StatedRule, ...]:
-    return stated_rules(view.skill)
+    stated = {(rule.key, rule.kind) for rule in stated_rules(view.skill)}
+    rules = rules_of_line(line)
+    return bool(rules) and all(
+        (rule.key, ()) in stated or (rule.key, rule.kind) in stated for rule in rules
+    )
 
 
 def _summary(view: View) -> list[JsonValue]:

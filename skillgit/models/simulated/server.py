@@ -164,12 +164,6 @@ def running(settings: ServerSettings, clock: Clock, *, port: int = 0) -> Iterato
         thread.join()
 
 
-def serve(settings: ServerSettings, clock: Clock, *, port: int) -> None:
-    """Answer in the foreground until interrupted."""
-    with SimulatedServer(settings, clock, port=port) as server:
-        server.serve_forever(0.1)
-
-
 class _RefusedError(Exception):
     def __init__(self, status: int, message: str, *, code: str, headers: str = "") -> None:
         super().__init__(message)

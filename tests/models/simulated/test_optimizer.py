@@ -295,3 +295,44 @@ def test_in_process_latency_is_slept_and_tokens_are_estimated(clock: Any) -> Non
     assert reply.milliseconds == 50
     assert reply.usage.prompt_tokens == 11
     assert reply.usage.completion_tokens == -(-len(reply.text) // 4)
+
+
+def test_a_mend_for_one_kind_of_task_is_now_and_then_limited_to_it() -> None:
+    notes = [failed(f"n{n}", "no commas") for n in range(2)]
+    briefs = [failed("b", 'must contain "TL;DR"')]
+    notes = [
+        note.model_copy(
+            update={"task": note.task.model_copy(update={"prompt": "Write a release note on x."})}
+        )
+        for note in notes
+    ]
+    text = f"{shown_skill(SKILL)}\n\n{render_trajectories([*notes, *briefs], 4000)}"
+    edits = edits_of(usable(REFLECT_FAILURES, text, seeds=100))
+    assert edits["add - In notes, no commas."] > 5
+    assert edits["add - No commas."] > edits["add - In notes, no commas."]
+
+
+def test_a_line_that_undoes_others_is_taken_out_when_their_mend_is_there_already() -> None:
+    harmful = SKILL.main.data + b"- No commas.\n- Keep every answer under five words.\n"
+    skill = SKILL.with_document(SKILL.main.path, harmful)
+    text = f"{shown_skill(skill)}\n\n{render_trajectories([failed('t', 'no commas')], 4000)}"
+    answers = usable(REFLECT_FAILURES, text)
+    deleted = edits_of(answers)["delete - Keep every answer under five words."]
+    assert deleted > PLAIN_SHARE * len(answers)
+
+
+def test_a_comma_in_a_line_is_no_reason_to_delete_it() -> None:
+    skill = SKILL.with_document(SKILL.main.path, SKILL.main.data + b"- Plain words, always.\n")
+    text = f"{shown_skill(skill)}\n\n"
+    text += render_trajectories([failed("t", 'must not contain ","')], 4000)
+    edits = edits_of(usable(REFLECT_FAILURES, text))
+    assert not any(edit.startswith("delete") for edit in edits)
+    assert edits["add - Do not use commas."] > 20
+
+
+def test_numbers_in_the_skill_are_not_the_budget() -> None:
+    skill = SKILL.with_document(SKILL.main.path, SKILL.main.data + b"- Make 1 edit.\n")
+    reasons = "; ".join(f'must contain "word{n}"' for n in range(3))
+    text = f"{shown_skill(skill)}\n\n{render_trajectories([failed('t', reasons)], 4000)}\n\n4 edits"
+    sizes = {len(found["edits"]) for found in usable(REFLECT_FAILURES, text)}
+    assert max(sizes) > 1
