@@ -1,6 +1,17 @@
 """Everything git: the only room that knows pygit2 and runs git. Other rooms see `ports.Store`."""
 
-from skillgit.store.git_store import GitStore
-from skillgit.store.repository import Repository, open_repository
+from __future__ import annotations
 
-__all__ = ["GitStore", "Repository", "open_repository"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skillgit.store.git_store import GitStore as GitStore
+
+
+def __getattr__(name: str) -> object:
+    """`GitStore`, imported when it is asked for, so that names alone cost no pygit2."""
+    if name == "GitStore":
+        from skillgit.store.git_store import GitStore
+
+        return GitStore
+    raise AttributeError(name)

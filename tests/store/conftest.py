@@ -24,7 +24,8 @@ from skillgit.history import (
 from skillgit.messages import compose, compose_revert, edit_lines
 from skillgit.ports import Clock
 from skillgit.records import Action, Edit, EditOutcome, Metric, Outcome
-from skillgit.store import GitStore, open_repository
+from skillgit.store.git_store import GitStore
+from skillgit.store.repository import open_repository
 
 SKILL = "skills/brief/SKILL.md"
 START = "# Brief\n\nWrite a brief.\n\n## Structure\n\n- One summary.\n\n## Style\n\n- Be short.\n"

@@ -263,7 +263,8 @@ KILLED = """
     from datetime import datetime, UTC
     from skillgit.config import SkillConfig
     from skillgit.records import Action
-    from skillgit.store import GitStore, open_repository
+    from skillgit.store.git_store import GitStore
+    from skillgit.store.repository import open_repository
     from skillgit.store.refs import Refs
 
     class Clock:
