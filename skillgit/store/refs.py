@@ -83,6 +83,10 @@ class Refs:
             else:
                 return
 
+    def announce(self, name: str, *, old: str, new: str) -> None:
+        """Log a move that the git command line is about to make."""
+        self._log.write(name, old, new)
+
     def _swap(self, name: str, old: str | None, new: str, message: str) -> None:
         if old is not None:
             reference = self._git.lookup_reference(name)
