@@ -47,7 +47,10 @@ def find_anchor(text: str, anchor: str) -> list[Match]:
 
 def find_folded(text: str, needle: str) -> Iterator[tuple[int, int]]:
     """The places where a text says the same as the needle when both are folded."""
-    return _places(text, _folded_pattern(fold(needle)))
+    folded = fold(needle)
+    if not folded or len(folded) > 3 * len(text):
+        return iter(())
+    return _places(text, _folded_pattern(folded))
 
 
 def _places(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:

@@ -105,7 +105,7 @@ class Document:
         """
         lines = self.text[: self.layout.frontmatter_end].split("\n")[1:-1]
         try:
-            values = yaml.safe_load("\n".join(lines))
+            values = yaml.safe_load("".join(line + "\n" for line in lines))
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise _frontmatter_error(error) from error
         if values is None:

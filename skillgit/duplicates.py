@@ -21,9 +21,9 @@ def is_there(document: Document, content: str) -> bool:
     bare = LIST_MARK.sub("", content, count=1) if is_list_item(content) else content
     return any(
         start >= document.layout.frontmatter_end
-        and not _inside_fence(document, start, end)
         and _starts_block(document.text, start)
         and _ends_block(document.text, end)
+        and not _inside_fence(document, start, end)
         for start, end in find_folded(document.text, bare)
     )
 

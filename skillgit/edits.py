@@ -21,6 +21,7 @@ MAX_CONTENT = 4_000
 """The longest content an edit may bring. Unit: characters."""
 
 _EDGE_LINES = re.compile(r"\A(?:[^\S\n]*\n)+|(?:\n[^\S\n]*)+\Z")
+_HEADING_MARK = re.compile(r" {0,3}(#{1,6}[ \t]+)")
 _LEFTOVER = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})?[ \t]*(?:\[[ xX]\])?[ \t]*")
 
 
@@ -34,7 +35,8 @@ def apply_edits(
     """The document after the edits, tried in order, with what became of each.
 
     With a `region`, edits add, replace and delete bullets inside it, and the rest is left alone.
-    `known_rejected` are edits that are not tried again, whatever their rationale and support.
+    `known_rejected` are changes to this document that are not tried again; of an edit, only op,
+    anchor and content count there.
 
     Shape: one outcome per edit, in the edits' order.
     Raises: DocumentError when the document itself cannot be used; never because of an edit.
@@ -54,7 +56,7 @@ def apply_edits(
 
 
 def _change(edit: Edit) -> tuple[str, ...]:
-    return (edit.op, edit.target, edit.anchor, edit.content)
+    return (edit.op, edit.anchor, edit.content)
 
 
 def _checked(edit: Edit) -> Edit:
@@ -146,13 +148,20 @@ def _prose_end(document: Document) -> int:
 
 def _plan_replace(document: Document, edit: Edit) -> Splice:
     match = _locate(document, edit.anchor)
-    text, start = document.text, match.start
-    mark = LIST_MARK.fullmatch(text, line_start(text, start), start)
-    if mark and is_list_item(edit.content):
-        start = mark.start(1)
+    text = document.text
+    start = _with_mark(text, match.start, edit.content)
     if text[start : match.end] == edit.content:
         raise Refused(Outcome.NOOP)
     return Splice(start, match.end, edit.content, _applied(match))
+
+
+def _with_mark(text: str, start: int, content: str) -> int:
+    """Where to replace from: content that brings a line's mark along replaces the mark too."""
+    for mark in (LIST_MARK, _HEADING_MARK):
+        found = mark.fullmatch(text, line_start(text, start), start)
+        if found and mark.match(content):
+            return found.start(1)
+    return start
 
 
 def _plan_delete(document: Document, edit: Edit) -> Splice:

@@ -176,9 +176,9 @@ def test_content_may_hold_a_fence() -> None:
 
 
 def test_an_edit_cannot_turn_a_fence_below_into_prose() -> None:
-    doc = "- a\n\n    ```\n    x\n    ```\n"
+    nested = "1.  a\n\n    ```\n    x\n    ```\n"
+    assert answer(nested, replace("1.  a", "a")) == "fence"
     assert answer("# A\n\ntext\n\n```\nx\n```\n", add("<pre>", "text")) == "fence"
-    assert Document.parse(doc.encode())
 
 
 @pytest.mark.parametrize(
@@ -313,6 +313,8 @@ def test_a_bullet_given_for_a_bullets_words_does_not_nest() -> None:
     doc = "- run tests\n  - deep\n"
     assert applied(doc, replace("run tests", "- run pytest")) == "- run pytest\n  - deep\n"
     assert applied(doc, replace("deep", "- deeper")) == "- run tests\n  - deeper\n"
+    assert applied("## Steps\n", replace("Steps", "## Steps to take")) == "## Steps to take\n"
+    assert applied("run *x*\n", replace("*x*", "- y")) == "run - y\n"
 
 
 @pytest.mark.parametrize(
@@ -502,4 +504,3 @@ def test_fifty_edits_of_a_long_document_are_quick() -> None:
     assert all(o.outcome.changed_text for o in outcomes)
     assert Document.parse(result).text.count("- new rule") == 20
     assert took < 1.5, "linear in the length, with room for a slow machine"
-    print(took)

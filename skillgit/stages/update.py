@@ -27,9 +27,10 @@ def update_skill(
         places = [i for i, edit in enumerate(edits) if target_path(skill, edit) == document.path]
         if not places:
             continue
+        rejected = [edit for edit in known_rejected if target_path(skill, edit) == document.path]
         try:
             data, done = apply_edits(
-                document.data, [edits[i] for i in places], known_rejected=known_rejected
+                document.data, [edits[i] for i in places], known_rejected=rejected
             )
         except DocumentError as error:
             raise _naming(document, error) from error
