@@ -179,11 +179,15 @@ class StepNote(NoteLine):
 
 
 class ConfigNote(NoteLine):
-    """The resolved configuration, on a run's step 0: no secrets, no user info in URLs."""
+    """The resolved configuration, on a run's step 0: no secrets, no user info in URLs.
+
+    `identity` is what the run's fingerprint is made of, `tasks` has each task's key by its id.
+    """
 
     kind: Literal["config"] = "config"
     run: str
-    config: dict[str, JsonValue]
+    identity: dict[str, JsonValue]
+    epochs: int
     tasks: dict[str, str]
     costs: Costs = Costs()
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
-
-from pydantic import ValidationError
+from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from skillgit.assembly import OpenRun, is_simulated, open_run, open_workshop
 from skillgit.cli.keys import find_key
@@ -15,21 +13,17 @@ from skillgit.cli.output import say
 from skillgit.cli.project import Project
 from skillgit.cli.runs import Runs
 from skillgit.config import Config, ModelConfig
-from skillgit.history import RunHead
 from skillgit.launch import Launch
 from skillgit.models.journal import Journal
-from skillgit.models.paid import Meter, StepPaid
 from skillgit.ports import Clock
 from skillgit.progress import Progress
 from skillgit.prompts import load_prompts
 from skillgit.records import Role, Skill
 from skillgit.store.git_store import GitStore
-from skillgit.store.names import run_ref
 from skillgit.store.repository import open_repository
 from skillgit.store.skills import committed_skill
 
 PROMPTS = ".skillgit/prompts"
-_BEGUN = "begun.json"
 
 
 @dataclass(frozen=True)
@@ -100,59 +94,11 @@ def training_session(project: Project, wishes: Wishes) -> Iterator[Session]:
             progress=progress,
         )
         opened = open_run(shop, new=wishes.new, start=start, force=wishes.force)
-        if opened.launch is Launch.BEGIN:
-            opened = _as_begun(opened, store, journal, clock)
         if opened.launch is Launch.ENDED:
             yield Session(opened, progress, store, clock)
             return
         with store.hold(opened.training.run.name):
             yield Session(opened, progress, store, clock)
-
-
-def forget_begun(store: GitStore) -> None:
-    """The run that was begun has its first commit: from here on its branch tells all."""
-    _begun_file(store).unlink(missing_ok=True)
-
-
-def _as_begun(opened: OpenRun, store: GitStore, journal: Journal, clock: Clock) -> OpenRun:
-    """The run as an earlier start began it, if that was killed before its first commit.
-
-    Until then nothing but this file knows the run's id, which its paid answers are kept under.
-    """
-    file = _begun_file(store)
-    head = opened.training.run
-    begun = _read_head(file)
-    if begun is not None and store.refs.read(run_ref(begun.name)) is None and _is_same(begun, head):
-        return _with_head(opened, begun, journal, clock)
-    file.write_text(head.model_dump_json(), encoding="utf-8")
-    journal.name_run(head.run_id, head.name)
-    return opened
-
-
-def _is_same(begun: RunHead, head: RunHead) -> bool:
-    return begun.model_copy(update={"name": head.name, "run_id": head.run_id}) == head
-
-
-def _with_head(opened: OpenRun, head: RunHead, journal: Journal, clock: Clock) -> OpenRun:
-    budget = opened.training.config.budget.calls
-    meter = Meter(max_calls=budget, used=journal.spent(head.run_id))
-
-    def account(step: int) -> StepPaid:
-        return StepPaid(journal, head.run_id, step, meter=meter, clock=clock)
-
-    training = replace(opened.training, run=head, account=account)
-    return replace(opened, training=training, meter=meter)
-
-
-def _read_head(file: Path) -> RunHead | None:
-    try:
-        return RunHead.model_validate_json(file.read_bytes())
-    except (OSError, ValidationError):
-        return None
-
-
-def _begun_file(store: GitStore) -> Path:
-    return store.repository.private.path / _BEGUN
 
 
 def _start(runs: Runs, store: GitStore, version: str | None) -> Skill | None:

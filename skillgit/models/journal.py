@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from skillgit.errors import ConflictError, RepositoryError, UserError
+from skillgit.history import RunHead
 
 FORMAT = 1
 SCHEMA = """
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY,
-    name   TEXT NOT NULL
+    name   TEXT NOT NULL,
+    head   TEXT NOT NULL
 );
 CREATE TABLE replies (
     run_id   TEXT    NOT NULL,
@@ -92,13 +94,19 @@ class Journal:
         with self._writer:
             self._connection.close()
 
-    def name_run(self, run_id: str, name: str) -> None:
-        """Keep a run's name, so that its number is never used again."""
-        self._execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", run_id, name)
+    def begin_run(self, head: RunHead) -> None:
+        """Keep a run's head before its first call: until its first commit only this knows it."""
+        self._execute(
+            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?)",
+            head.run_id,
+            head.name,
+            head.model_dump_json(),
+        )
 
-    def runs(self) -> Mapping[str, str]:
-        """The names of all runs ever journaled here, by run id."""
-        return dict(self._execute("SELECT run_id, name FROM runs"))
+    def runs(self) -> Sequence[RunHead]:
+        """The heads of all runs ever begun here, so that no number is used twice."""
+        rows = self._execute("SELECT head FROM runs ORDER BY run_id")
+        return [RunHead.model_validate_json(head) for (head,) in rows]
 
     def spent(self, run_id: str) -> int:
         """How many calls were paid for in a run so far."""

@@ -179,8 +179,7 @@ class BestTag:
         start = list(walk(self._git, champion.tip.id))[-1]
         for line in self._lines_on(start.id):
             if isinstance(line, ConfigNote):
-                identity = line.config.get("identity")
-                gate = identity.get("gate") if isinstance(identity, dict) else None
+                gate = line.identity.get("gate")
                 weight = gate.get("mixed_weight") if isinstance(gate, dict) else None
                 if isinstance(weight, int | float):
                     return float(weight)

@@ -86,6 +86,10 @@ class GitStore:
         """The name of the next run of a kind; `used` are names that stand in no ref or note."""
         return next_run(kind, runs.used_names(self.repository, used))
 
+    def has_run(self, run: str) -> bool:
+        """Whether a run has a branch here."""
+        return self.refs.read(run_ref(run)) is not None
+
     def committed_skill(self, onto: str) -> Skill:
         """The skill that a run starts from: as it is committed on `onto`.
 

@@ -90,9 +90,9 @@ def next_run(kind: str, used: Iterable[RunName]) -> RunName:
     return RunName(kind=kind, number=max(numbers, default=0) + 1)
 
 
-def run_id(base: str, run_fingerprint: str, committer: str, started: datetime) -> str:
-    """A run's identity, 12 hex digits, the same in no two clones."""
-    return fingerprint([base, run_fingerprint, committer, started.isoformat()], digits=12)
+def run_id(base: str, run_fingerprint: str, committer: str, started: datetime, name: str) -> str:
+    """A run's identity, 12 hex digits, the same in no two clones and for no two runs."""
+    return fingerprint([base, run_fingerprint, committer, started.isoformat(), name], digits=12)
 
 
 def skill_name(given: str | None, *fallbacks: str | None) -> str:

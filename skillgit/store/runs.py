@@ -18,7 +18,7 @@ from skillgit.store import names
 from skillgit.store.names import RunName
 from skillgit.store.repository import Repository
 from skillgit.store.skills import tree_with
-from skillgit.store.trees import commit_at
+from skillgit.store.trees import commit_at, tree_of
 from skillgit.trailers import parse_commit
 
 _ORDER = list(Phase)
@@ -52,7 +52,7 @@ def new_run(
     who, email = repository.identity()
     return RunHead(
         name=str(name),
-        run_id=names.run_id(base, run, f"{who} <{email}>", started.astimezone(UTC)),
+        run_id=names.run_id(base, run, f"{who} <{email}>", started.astimezone(UTC), str(name)),
         skill=skill,
         onto=onto,
         base=base,
@@ -182,14 +182,14 @@ def build(repository: Repository, entry: Entry, parent_id: str) -> BuiltEntry:
     parent = commit_at(git, parent_id)
     time = _time(entry, parent)
     who = repository.signature(time)
-    tree = parent.tree.id
+    tree = parent.tree_id
     if entry.candidate is not None:
-        tree = tree_with(git, parent.tree, entry.candidate)
+        tree = tree_with(git, tree_of(parent), entry.candidate)
     candidate = git.create_commit(None, who, who, compose(entry), tree, [parent.id])
     tip = candidate
     if entry.action.rejected:
         message = compose_revert(entry, str(candidate))
-        tip = git.create_commit(None, who, who, message, parent.tree.id, [candidate])
+        tip = git.create_commit(None, who, who, message, parent.tree_id, [candidate])
     built = read_commit(git, str(tip))
     if built is None:
         raise RepositoryError(f"step {entry.step} of {entry.run.name} cannot be read back")

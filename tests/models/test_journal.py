@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from skillgit.errors import ConflictError, RepositoryError
+from skillgit.history import RunHead
 from skillgit.models import journal as journal_module
 from skillgit.models.journal import CallKey, Journal, JournaledReply
+from skillgit.records import Metric
 
 WHEN = datetime(2026, 3, 1, 12, 0, 0, 250_000, tzinfo=UTC)
 
@@ -57,14 +59,27 @@ def test_calls_of_a_run_are_counted_over_all_its_steps(path: Path) -> None:
         assert (journal.spent("r1"), journal.spent("r2"), journal.spent("r3")) == (3, 1, 0)
 
 
+def head(run_id: str) -> RunHead:
+    return RunHead(
+        name="train-1",
+        run_id=run_id,
+        skill="brief",
+        onto="main",
+        base="b" * 40,
+        target="t" * 16,
+        run="f" * 16,
+        metric=Metric.HARD,
+    )
+
+
 def test_a_forgotten_run_keeps_its_name(path: Path) -> None:
     with Journal(path, durable=False) as journal:
-        journal.name_run("r1", "train-1")
-        journal.name_run("r1", "train-1")
+        journal.begin_run(head("r1"))
+        journal.begin_run(head("r1"))
         journal.add("r1", 1, key("a"), row())
         journal.forget("r1")
         assert journal.spent("r1") == 0
-        assert journal.runs() == {"r1": "train-1"}
+        assert journal.runs() == [head("r1")]
 
 
 def test_many_threads_lose_nothing(path: Path) -> None:
@@ -146,7 +161,7 @@ def test_an_empty_file_is_a_new_journal(path: Path) -> None:
     path.parent.mkdir()
     path.touch()
     with Journal(path, durable=False) as journal:
-        assert journal.runs() == {}
+        assert journal.runs() == []
 
 
 def test_a_newer_file_asks_for_a_newer_program(path: Path) -> None:

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 import click
 
+from skillgit.cli.conclusion import Conclusion, conclusion_of, print_conclusion
 from skillgit.cli.invocation import Invocation
+from skillgit.cli.next_steps import commands_after_training
 from skillgit.cli.output import amount, count, json_option, number, print_commands, print_json, say
 from skillgit.cli.progress import Snapshot, shown
 from skillgit.cli.project import open_project
-from skillgit.cli.training import Session, Wishes, forget_begun, training_session
+from skillgit.cli.training import Session, Wishes, training_session
 from skillgit.estimate import most_calls
-from skillgit.history import Phase, RunState, StepNote, TestNote
+from skillgit.history import Phase, RunState, StepNote
 from skillgit.launch import Launch
 from skillgit.records import Action, Role
 from skillgit.standing import Recorded, read_standing
 from skillgit.store.git_cli import GitCli, gc_auto
-from skillgit.store.names import HEADS, proposal_ref
 from skillgit.train import train
 
 COUNT = click.IntRange(1)
@@ -50,11 +51,16 @@ def command(
     if new and start is not None:
         raise click.UsageError("--from begins a new run by itself: leave out --new")
     wishes = Wishes(new=new, start=start, epochs=epochs, workers=workers, force=force)
-    run_training(invocation, wishes, as_json=as_json)
+    conclusion = run_training(invocation, wishes, as_json=as_json)
+    if as_json:
+        print_json("result", conclusion.fields())
+        return
+    print_conclusion(conclusion)
+    print_commands(commands_after_training(invocation, conclusion))
 
 
-def run_training(invocation: Invocation, wishes: Wishes, *, as_json: bool = False) -> None:
-    """Train to the run's end, and print what came out."""
+def run_training(invocation: Invocation, wishes: Wishes, *, as_json: bool = False) -> Conclusion:
+    """Train to the run's end; what came out."""
     project = open_project(invocation)
     with training_session(project, wishes) as session:
         run = session.opened.training.run
@@ -66,7 +72,7 @@ def run_training(invocation: Invocation, wishes: Wishes, *, as_json: bool = Fals
             _iterate(session, as_json=as_json)
             gc_auto(GitCli(session.store.repository.common, invocation.environ))
         invocation.resume = None
-        _conclude(session, invocation, as_json=as_json)
+        return conclusion_of(session.store, run.name)
 
 
 def _to_resume(invocation: Invocation, wishes: Wishes) -> str:
@@ -97,8 +103,6 @@ def _iterate(session: Session, *, as_json: bool) -> None:
     watch = _Watch(session)
     with shown(watch.look) as write:
         for recorded in _watched(session, watch):
-            if recorded.entry.action is Action.BASELINE:
-                forget_begun(session.store)
             line = step_line(recorded, session.opened.training.total_steps)
             if as_json:
                 print_json("step", step_fields(recorded))
@@ -191,35 +195,3 @@ def step_fields(recorded: Recorded) -> dict[str, object]:
         "calls": note.costs.calls if note else {},
         "commit": recorded.commit.id,
     }
-
-
-def _conclude(session: Session, invocation: Invocation, *, as_json: bool) -> None:
-    store, run = session.store, session.opened.training.run
-    commits = list(store.history(run.name))
-    first, last = commits[-1], commits[0]
-    test = next((n for n in store.notes_on(last.id) if isinstance(n, TestNote)), None)
-    branch = proposal_ref(run.name)
-    proposed = store.refs.read(branch) is not None
-    best = last.state.best
-    if as_json:
-        fields = {"run": run.name, "baseline": first.score, "best": best.score, "step": best.step}
-        tested = test.model_dump(mode="json", exclude={"kind", "run"}) if test else None
-        proposal = branch.removeprefix(HEADS) if proposed else None
-        print_json("result", {**fields, "test": tested, "proposal": proposal})
-        return
-    if not proposed:
-        print(f"{run.name}: nothing was accepted; the score stays {number(first.score)}")
-        print_commands([invocation.typed("log", run.name)], title="To see what was tried:")
-        return
-    print(f"{run.name}: {number(first.score)} -> {number(best.score)} on val, at step {best.step}")
-    if test is not None:
-        print(
-            f"on {count(test.n_tasks, 'test task')}: {number(test.baseline)} -> {number(test.best)}"
-        )
-    print_commands(
-        [
-            invocation.typed_git("log", "skillopt/best"),
-            invocation.typed_git("diff", f"{run.onto}...{branch.removeprefix(HEADS)}"),
-            invocation.typed("adopt", run.name),
-        ],
-    )

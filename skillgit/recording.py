@@ -1,0 +1,115 @@
+"""What a judged step leaves behind: the entry to commit, and where training stands after it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from skillgit.gate import beats
+from skillgit.history import CandidateScore, Entry, Mark, NoteLine, Phase, RejectedLine, StepNote
+from skillgit.messages import edit_lines
+from skillgit.ports import Account
+from skillgit.records import Action, Measurements, Skill
+from skillgit.schedule import epoch_of
+from skillgit.stages.rollout import Evaluation
+from skillgit.standing import Moment, Standing, Training, ledger_lines
+
+
+def step_moment(
+    setup: Training,
+    standing: Standing,
+    note: StepNote,
+    candidate: Skill,
+    evaluation: Evaluation | None,
+    account: Account,
+) -> Moment:
+    """The entry of a step whose note is written. No evaluation: the candidate is current."""
+    applied = tuple(o for o in note.edits if o.outcome.changed_text)
+    after = _stand(setup, standing, note, candidate, evaluation, account)
+    object_lines: tuple[tuple[str, NoteLine], ...] = ()
+    if evaluation is not None:
+        object_lines = ledger_lines(evaluation)
+        if note.action.rejected:
+            object_lines += _rejected_lines(setup, standing, note, evaluation.measurements)
+    entry = Entry(
+        run=setup.run,
+        step=note.step,
+        phase=Phase.STEP,
+        action=note.action,
+        score=CandidateScore(score=note.score_after),
+        state=after.state,
+        candidate=candidate if evaluation is not None else None,
+        body=edit_lines(applied),
+        lines=(note,),
+        object_lines=object_lines,
+        finished_at=account.finished_at,
+    )
+    return Moment(entry, after)
+
+
+def _stand(
+    setup: Training,
+    standing: Standing,
+    note: StepNote,
+    candidate: Skill,
+    evaluation: Evaluation | None,
+    account: Account,
+) -> Standing:
+    """Where training stands after a step: moved if it was accepted, else as it was."""
+    costs = account.costs
+    state = standing.state.model_copy(
+        update={
+            "epoch": epoch_of(note.step, setup.steps_per_epoch),
+            "edits": sum(o.outcome.changed_text for o in note.edits),
+            "tokens": costs.prompt_tokens + costs.completion_tokens,
+        }
+    )
+    after = replace(
+        standing,
+        step=note.step,
+        state=state,
+        epoch_notes=(*standing.epoch_notes, note),
+        epoch_closed=False,
+    )
+    if evaluation is None or not note.action.accepted:
+        return after
+    mark = Mark(score=note.score_after, step=note.step, origin=f"step_{note.step:04d}")
+    after = replace(
+        after,
+        state=state.model_copy(update={"current": mark}),
+        current=candidate,
+        current_scores=evaluation.measurements,
+    )
+    if not _is_new_best(standing, note):
+        return after
+    return replace(
+        after,
+        state=after.state.model_copy(update={"best": mark}),
+        best=candidate,
+        best_scores=evaluation.measurements,
+    )
+
+
+def _is_new_best(standing: Standing, note: StepNote) -> bool:
+    if note.action is not Action.FORCE_ACCEPT:
+        return note.action is Action.ACCEPT_NEW_BEST
+    best = standing.state.best.score
+    return note.score_after is not None and (best is None or beats(note.score_after, best))
+
+
+def _rejected_lines(
+    setup: Training, standing: Standing, note: StepNote, measured: Measurements
+) -> tuple[tuple[str, NoteLine], ...]:
+    """The rejected set on the object it made; an edit that was alone on its text's object too."""
+    tried_on = standing.current_scores.object_id
+    line = RejectedLine(
+        run=setup.run.run_id,
+        step=note.step,
+        target=setup.run.target,
+        tried_on=tried_on,
+        object=measured.object_id,
+        edits=note.rejected_edits,
+        before=note.score_before,
+        after=note.score_after,
+    )
+    places = [measured.object_id] if len(line.edits) > 1 else [measured.object_id, tried_on]
+    return tuple((place, line) for place in places)
