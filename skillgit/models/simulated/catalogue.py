@@ -45,7 +45,7 @@ CONFLICTING: tuple[str, ...] = (
     "Write everything in small letters.",
 )
 
-OBSTACLES = frozenset({"at_most_words", "lower_case", "upper_case", "as_json"})
+OBSTACLES = frozenset({"at_most_words", "lower_case", "no_capitals", "upper_case", "as_json"})
 """Kinds of rules that can undo what others ask for."""
 
 UNKNOWN_ANCHORS: tuple[str, ...] = (

@@ -141,6 +141,12 @@ def at_least_words(draft: Draft, arguments: Arguments) -> None:
         draft.paragraphs.append(["Further detail is kept with the plan, and may change later."])
 
 
+def at_least_sentences(draft: Draft, arguments: Arguments) -> None:
+    """Filled up with harmless sentences until there are `n`."""
+    while draft.sentences() < number(arguments, 5):
+        draft.paragraphs[-1:] = [[*(draft.paragraphs or [[]])[-1], "The rest is as it was."]]
+
+
 def at_most_sentences(draft: Draft, arguments: Arguments) -> None:
     """The body cut down to `n` sentences."""
     while draft.sentences() > max(1, number(arguments, 5)):

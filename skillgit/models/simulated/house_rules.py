@@ -15,11 +15,13 @@ from skillgit.models.simulated.effects import Shape, Wording
 _TEXT = r"[\"“`](?P<text>[^\"”`\n]+)[\"”`]"
 _NUMBER = r"(?P<n>\d+|one|two|three|four|five|six|seven|eight|nine|ten)"
 _AT_MOST = (
-    r"(?:at most|(?:no|not|never)\b[^.\n]{0,25}?\b(?:more|longer) than|under|fewer than|less than"
+    r"(?:at most|not exceed|(?:no|not|never)\b[^.\n]{0,25}?\b(?:more|longer) than|under|fewer than|less than"
     r"|up to|within|below|maximum of|limit of|to)"
 )
 _AT_LEAST = r"(?:at least|no fewer than|not fewer than|no less than|more than|minimum of)"
-_NOT = r"\b(?:no|not|never|avoid|without|omit|drop|don['’]t|leave out|free of)\b"
+_NOT = (
+    r"\b(?:no|not|never|avoid|without|omit|drop|don['’]t|leave out|free of|refrain from|exclude)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,15 @@ HOUSE_RULES: tuple[HouseRule, ...] = (
     ),
     # ── how much of it ───────────────────────────────────────────────────────────────────────
     _rule(
-        "at_least_words", rf"(?i)\b{_AT_LEAST}\s+{_NUMBER}\s+words", shape=effects.at_least_words
+        "at_least_words",
+        rf"(?i)\b{_AT_LEAST}\s+{_NUMBER}\s+words",
+        rf"(?i)\b{_NUMBER}(?:\+| or more)[- ]words?\b",
+        shape=effects.at_least_words,
+    ),
+    _rule(
+        "at_least_sentences",
+        rf"(?i)\b{_AT_LEAST}\s+{_NUMBER}\s+sentences",
+        shape=effects.at_least_sentences,
     ),
     _rule(
         "at_most_sentences",
@@ -138,6 +148,7 @@ HOUSE_RULES: tuple[HouseRule, ...] = (
     _rule(
         "at_most_words",
         rf"(?i)\b{_AT_MOST}\s+{_NUMBER}\s+words",
+        rf"(?i)\b{_NUMBER} words or (?:less|fewer)\b",
         shape=effects.at_most_words,
         forbids=True,
     ),
@@ -169,7 +180,8 @@ HOUSE_RULES: tuple[HouseRule, ...] = (
     ),
     _rule(
         "without_word",
-        rf"(?i){_NOT}[^\"“`\n]{{0,30}}\b(?:word|words|phrase|term|terms|use|say|write|saying|using|avoid)\s*{_TEXT}",
+        rf"(?i){_NOT}[^\"“`\n]{{0,30}}\b(?:word|words|phrase|term|terms|use|say|write|saying|using|avoid|keywords?|include|mention|contain)\s*{_TEXT}",
+        rf"(?i){_TEXT}\s+(?:should|must|may|does|is)\s+(?:not|never)\s+(?:appear|be used|stand)",
         wording=effects.without_word,
         forbids=True,
     ),
@@ -183,6 +195,12 @@ HOUSE_RULES: tuple[HouseRule, ...] = (
         "lower_case",
         r"(?i)\b(?:all|only|entire|entirely|everything|whole|in)\b[^.\n]{0,30}\b(?:lower[- ]?case|small letters)\b",
         wording=effects.lower_case,
+    ),
+    _rule(
+        "no_capitals",
+        rf"(?i){_NOT}[^.\n]{{0,30}}\b(?:capital|upper[- ]?case) letters\b(?![^\n]*[\"“`])",
+        wording=effects.lower_case,
+        forbids=True,
     ),
     _rule(
         "upper_case",
