@@ -16,7 +16,7 @@ from skillgit.errors import RepositoryError
 from skillgit.store.names import HEADS
 from skillgit.store.private import PrivateFolder, common_dir
 from skillgit.store.refs import GIT_ERRORS
-from skillgit.store.trees import clean_path, read_blob
+from skillgit.store.trees import clean_path, read_blob, tree_of
 
 _CLEAN = (FileStatus.CURRENT, FileStatus.IGNORED)
 
@@ -106,7 +106,7 @@ class Repository:
         if onto is None and self.git.head_is_unborn:
             raise FileNotFoundError(path)
         commit = self.onto_commit(onto) if onto else self.git.head.peel(pygit2.Commit)
-        return read_blob(self.git, commit.tree, path).data
+        return read_blob(self.git, tree_of(commit), path).data
 
     def uncommitted(self, paths: tuple[str, ...]) -> tuple[str, ...]:
         """Those of the paths that have changes in the index or the work tree."""

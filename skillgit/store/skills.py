@@ -23,6 +23,7 @@ from skillgit.store.trees import (
     read_blob,
     replace_files,
     resolve_path,
+    tree_of,
 )
 
 _FRONTMATTER = re.compile(
@@ -48,7 +49,7 @@ def committed_skill(repository: Repository, config: SkillConfig, onto: str) -> S
 
     Raises: RepositoryError, with what to type, when it is not committed there.
     """
-    tree = repository.onto_commit(onto).tree
+    tree = tree_of(repository.onto_commit(onto))
     try:
         return read_skill(repository.git, tree, config)
     except FileNotFoundError as error:
@@ -132,7 +133,7 @@ def skill_in_commit(git: pygit2.Repository, commit_id: str, config: SkillConfig)
     """
     commit = commit_at(git, commit_id)
     try:
-        return read_skill(git, commit.tree, config)
+        return read_skill(git, tree_of(commit), config)
     except FileNotFoundError as error:
         raise RepositoryError(f"there is no {config.path} in commit {commit_id[:12]}") from error
 

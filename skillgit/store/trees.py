@@ -132,6 +132,17 @@ def commit_at(git: pygit2.Repository, commit_id: str) -> pygit2.Commit:
         raise missing_object(commit_id, f"commit {commit_id[:12]}") from error
 
 
+def tree_of(commit: pygit2.Commit) -> pygit2.Tree:
+    """A commit's tree.
+
+    Raises: RepositoryError when a partial clone has not fetched it.
+    """
+    try:
+        return commit.tree
+    except (KeyError, pygit2.GitError) as error:
+        raise missing_object(str(commit.tree_id), f"the tree of {commit.short_id}") from error
+
+
 def files_under(tree: pygit2.Tree, folder: str) -> Iterator[str]:
     """The paths of all files and links below a folder (`""` is the root), in git's order."""
     start = tree if not folder else tree[folder]
