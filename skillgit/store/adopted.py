@@ -76,6 +76,11 @@ def read_lineage(git: pygit2.Repository, tip: str) -> Lineage:
             f"{tip[:12]} is no proposal of a run",
             hint="Adopt one by its run: skillgit adopt train-1; git branch --list 'skillopt/*'",
         )
+    if any(not _is_proposed(trailers.action) for trailers in own):
+        raise UserError(
+            f"{tip[:12]} is on the run's own branch, with all that it tried, not on its proposal",
+            hint=f"skillgit adopt {own[0].run}",
+        )
     base = found[-1].parents[0]
     return Lineage(
         run=own[0].run,
@@ -132,6 +137,10 @@ def changed_paths(before: pygit2.Tree, after: pygit2.Tree) -> tuple[str, ...]:
     """The paths at which two trees differ, in git's order."""
     paths = (delta.new_file.path for delta in before.diff_to_tree(after).deltas)
     return tuple(dict.fromkeys(paths))
+
+
+def _is_proposed(action: Action) -> bool:
+    return action.accepted or action in (Action.BASELINE, Action.EPOCH)
 
 
 def _first_parents(git: pygit2.Repository, tip: str) -> Iterator[pygit2.Commit]:

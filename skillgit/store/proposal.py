@@ -22,7 +22,10 @@ _MAX_ON_TOP = 200
 
 
 class Proposal(Record):
-    """What a run proposes: a commit and its branch, or the reason why there is none."""
+    """What a run proposes: a commit and its branch, or the reason why there is none.
+
+    `goes_on` says that the run has not ended, so that better may come.
+    """
 
     run: str
     base: str
@@ -30,6 +33,7 @@ class Proposal(Record):
     branch: str | None = None
     versions: int = 0
     reason: str = ""
+    goes_on: bool = False
 
 
 def build_proposal(git: pygit2.Repository, tip: str) -> Proposal:
