@@ -24,6 +24,9 @@ LIMITED_ONCE_REJECTED = 0.7
 SUSPECTS_AN_OBSTACLE = 0.4
 """How often a line that undoes others is deleted along with the mend, before the mend has failed."""
 
+TWO_MENDS_AT_ONCE = 0.5
+"""How often more than one failure is dealt with at a time."""
+
 _IDEAS: tuple[tuple[float, tuple[str, ...]], ...] = (
     (0.14, catalogue.NEUTRAL),
     (0.14, catalogue.HARMFUL),
@@ -85,15 +88,12 @@ def _mends(view: View, exchange: Exchange) -> list[Proposal]:
         key=lambda failure: (len(needs[failure]), exchange.luck("easy", failure.task_id)),
     )
     chosen: dict[tuple[str, str, str], Proposal] = {}
+    appetite = 1 + (exchange.luck("appetite") < TWO_MENDS_AT_ONCE)
     for failure in order:
-        for need in needs[failure]:
-            if len(chosen) < _appetite(view, exchange):
+        if len(chosen) < appetite:
+            for need in needs[failure]:
                 chosen.setdefault((need.op, need.content, need.anchor), need)
     return [_with_support(proposal, needs) for proposal in chosen.values()]
-
-
-def _appetite(view: View, exchange: Exchange) -> int:
-    return min(view.budget, 2 + (exchange.luck("appetite") < 0.4))
 
 
 def _with_support(proposal: Proposal, needs: dict[Failure, list[Proposal]]) -> Proposal:
@@ -193,7 +193,7 @@ def _worth_trying(proposal: Proposal, view: View, exchange: Exchange, repeats: f
 
 def _is_stated(line: str, view: View) -> bool:
     """Whether the skill says this already, in these or other words."""
-    if line.casefold() in view.skill.casefold():
+    if line.casefold() in {plain(bullet).casefold() for bullet in view.bullets}:
         return True
     stated = {(rule.key, rule.kind) for rule in stated_rules(view.skill)}
     rules = rules_of_line(line)
