@@ -25,6 +25,7 @@ class Provider(StrEnum):
 
     OPENAI = "openai"
     SIMULATED = "simulated"
+    COMMAND = "command"
 
 
 class Scheduler(StrEnum):
@@ -95,9 +96,10 @@ class ModelConfig(Record):
     """
 
     provider: Provider = Provider.OPENAI
-    """Where answers come from: any OpenAI-compatible server, or the built-in simulated model."""
-    model: str
-    """The model's name, as the server knows it."""
+    """Where answers come from: any OpenAI-compatible server, the built-in simulated model, or a
+    program of yours (`command`; for the target only)."""
+    model: str = ""
+    """The model's name, as the server knows it; only a program needs none."""
     base_url: str | None = None
     """The server's address, up to and with `/v1`; without it, OpenAI's own."""
     api_key_env: str | None = "OPENAI_API_KEY"
@@ -110,7 +112,22 @@ class ModelConfig(Record):
     """How long one request may take. Unit: seconds."""
     retries: Annotated[int, Field(ge=0)] = 4
     """How often a request that failed for a passing reason is sent again."""
+    command: tuple[str, ...] = ()
+    """With `provider = "command"`: the program and its arguments; no shell reads them."""
+    env: tuple[str, ...] = ()
+    """With `provider = "command"`: the names of the variables that the program sees, with PATH."""
     simulation: SimulationConfig = SimulationConfig()
+
+    @model_validator(mode="after")
+    def _has_what_its_provider_needs(self) -> Self:
+        if self.provider is Provider.COMMAND:
+            if not self.command or not self.command[0]:
+                raise ValueError('provider "command" needs `command`, a list of words')
+        elif self.command or self.env:
+            raise ValueError('`command` and `env` go with provider = "command"')
+        elif not self.model:
+            raise ValueError("'model' is missing")
+        return self
 
 
 class TrainConfig(Record):
@@ -188,11 +205,20 @@ class Config(Record):
     tasks: TasksConfig
     target: ModelConfig
     optimizer: ModelConfig
+    judge: ModelConfig | None = None
+    """The model that judges by rubrics; without it, the optimizer's."""
     train: TrainConfig = TrainConfig()
     reflect: ReflectConfig = ReflectConfig()
     lr: LrConfig = LrConfig()
     gate: GateConfig = GateConfig()
     budget: BudgetConfig = BudgetConfig()
+
+    @model_validator(mode="after")
+    def _programs_only_do_tasks(self) -> Self:
+        for role, model in (("optimizer", self.optimizer), ("judge", self.judge)):
+            if model is not None and model.provider is Provider.COMMAND:
+                raise ValueError(f'{role}: provider "command" is for the target')
+        return self
 
 
 def without_user_info(url: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -31,6 +32,8 @@ MARK = "SKILLGIT_PROCESS"
 KEPT_BYTES = 1_000_000
 """How much of a program's output is kept. Unit: bytes."""
 
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
+_SHORTEST_SECRET = 8
 _KEPT_ERRORS = 16_000
 _CHUNK = 65_536
 _SWEEPS = 50
@@ -133,8 +136,8 @@ def _run(
         errors.close()
     return CommandReply(
         exit_code=process.returncode,
-        stdout=out.text,
-        stderr=errors.text,
+        stdout=_without_secrets(out.text, program.variables),
+        stderr=_without_secrets(errors.text, program.variables),
         cut=out.cut,
         milliseconds=round(1000 * (program.clock.monotonic() - started)),
     )
@@ -228,6 +231,14 @@ def _end_marked(wanted: bytes) -> int:
                 os.kill(int(entry.name), signal.SIGKILL)
                 ended += 1
     return ended
+
+
+def _without_secrets(text: str, variables: Mapping[str, str]) -> str:
+    """The text without the values of variables that are secrets by their names."""
+    for name, value in variables.items():
+        if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name):
+            text = text.replace(value, f"<{name}>")
+    return text
 
 
 @contextmanager

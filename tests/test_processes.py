@@ -171,3 +171,10 @@ def test_a_cut_through_a_character_leaves_it_out() -> None:
 
 def test_bytes_that_are_no_text_do_not_break_anything() -> None:
     assert run(program("printf", r"\377\376ok")).stdout.endswith("ok")
+
+
+def test_the_value_of_a_key_is_not_in_what_is_kept() -> None:
+    script = 'echo "$SOME_API_KEY"; echo "bad key $SOME_API_KEY" >&2; echo "$CITY_NAME"'
+    reply = run(program("sh", "-c", script, SOME_API_KEY="sk-0123456789", CITY_NAME="Fribourg"))
+    assert reply.stdout == "<SOME_API_KEY>\nFribourg\n"
+    assert reply.stderr == "bad key <SOME_API_KEY>\n"

@@ -1,0 +1,119 @@
+"""What a program prints as its attempt at a task: the answer, or a whole rollout as JSON."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
+
+from skillgit.errors import CallError
+from skillgit.processes import CommandReply
+from skillgit.records import Message, Speaker, ToolCall, Usage
+
+
+class AgentReply(BaseModel):
+    """A rollout as a program prints it; fields that we do not know are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    answer: str
+    trajectory: tuple[Message, ...] = ()
+    tokens: Usage = Usage()
+    files: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("trajectory", mode="before")
+    @classmethod
+    def _messages(cls, value: JsonValue) -> JsonValue:
+        if not isinstance(value, list):
+            return value
+        return [_message(item) if isinstance(item, dict) else item for item in value]
+
+    @field_validator("tokens", mode="before")
+    @classmethod
+    def _usage(cls, value: JsonValue) -> JsonValue:
+        """A number is the tokens of the answer; `prompt` and `completion` may be short."""
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = {"completion": value}
+        if not isinstance(value, dict):
+            return value
+        found: dict[str, JsonValue] = {}
+        for name in ("prompt", "completion"):
+            count = value.get(f"{name}_tokens", value.get(name, 0))
+            if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+                raise ValueError("tokens are whole numbers")
+            found[f"{name}_tokens"] = count
+        return found
+
+
+def read_reply(reply: CommandReply) -> AgentReply:
+    """The attempt in a program's output.
+
+    The output is a rollout when it is, as a whole, a JSON object with the text `answer`; else it
+    is the answer itself.
+    Raises: CallError when a rollout cannot be read as one.
+    """
+    value = _json_object(reply.stdout)
+    if value is None:
+        if reply.cut and reply.stdout.lstrip().startswith("{"):
+            raise CallError(f"it printed {_printed(reply)} bytes: too much to be read as a rollout")
+        return AgentReply(answer=_answer(reply))
+    try:
+        return AgentReply.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise CallError(f"the rollout that it printed: {where}: {first['msg']}") from error
+
+
+def _answer(reply: CommandReply) -> str:
+    text = reply.stdout.rstrip("\r\n")
+    return f"{text}\n[cut here: {reply.cut} more bytes were printed]" if reply.cut else text
+
+
+def _printed(reply: CommandReply) -> int:
+    return len(reply.stdout.encode("utf-8")) + reply.cut
+
+
+def _json_object(text: str) -> dict[str, JsonValue] | None:
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and isinstance(value.get("answer"), str) else None
+
+
+def _message(item: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """A message as chat completions have it, with what we do not keep left out."""
+    content = item.get("content")
+    calls = item.get("tool_calls")
+    call_id = item.get("tool_call_id")
+    return {
+        "role": item.get("role", Speaker.ASSISTANT.value),
+        "content": content
+        if isinstance(content, str)
+        else ""
+        if content is None
+        else _json(content),
+        "tool_calls": [_call(n, call) for n, call in enumerate(calls)]
+        if isinstance(calls, list)
+        else [],
+        "tool_call_id": call_id if isinstance(call_id, str) else None,
+    }
+
+
+def _call(number: int, value: JsonValue) -> dict[str, JsonValue]:
+    call = value if isinstance(value, dict) else {"name": value}
+    function = call.get("function")
+    inner = function if isinstance(function, dict) else call
+    arguments = inner.get("arguments", "")
+    return ToolCall(
+        id=str(call.get("id") or f"call-{number}"),
+        name=str(inner.get("name") or ""),
+        arguments=arguments if isinstance(arguments, str) else _json(arguments),
+    ).model_dump(mode="json")
+
+
+def _json(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False)
