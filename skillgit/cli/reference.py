@@ -49,7 +49,7 @@ Errors go to stderr as `error: …`, what to do about them as `hint: …`. Only 
 def cli_page() -> str:
     """docs/reference/cli.md: the help of every command."""
     parts = ["# Command line", _GENERATED, _help("skillgit", root, None)]
-    context = click.Context(root, info_name="skillgit", obj=Invocation({}, Path()))
+    context = _context("skillgit", root, None)
     for name in COMMANDS:
         command = root.get_command(context, name)
         if command is not None:
@@ -87,10 +87,19 @@ def attribute_docs(module: ModuleType) -> dict[tuple[str, str], str]:
     return found
 
 
+def _context(name: str, command: click.Command, parent: click.Context | None) -> click.Context:
+    return click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        obj=Invocation({}, Path()),
+        terminal_width=80,
+        **command.context_settings,
+    )
+
+
 def _help(title: str, command: click.Command, parent: click.Context | None) -> str:
-    name = title.split()[-1]
-    context = click.Context(command, info_name=name, parent=parent, max_content_width=80)
-    context.terminal_width = 80
+    context = _context(title.split()[-1], command, parent)
     return f"## {title}\n\n```\n{command.get_help(context)}\n```"
 
 

@@ -124,13 +124,17 @@ def _print_head(version: Version) -> None:
 
 def _print_hunk(hunk: AttributedHunk) -> None:
     print(f"  {hunk.hunk.header}")
-    for line in hunk.hunk.lines:
+    for index, line in enumerate(hunk.hunk.lines):
         print(f"  {printable(line)}")
-    for outcome in hunk.edits:
-        edit = outcome.edit
-        print(f"    ^ {edit.op.value} from {_support(edit)}")
-        if edit.rationale:
-            print(f"      why: {one_line(edit.rationale)}")
+        for outcome, last in zip(hunk.edits, hunk.last_lines, strict=True):
+            if last == index:
+                _print_reason(outcome.edit)
+
+
+def _print_reason(edit: Edit) -> None:
+    print(f"      ^ {edit.op.value}, from {_support(edit)}")
+    if edit.rationale:
+        print(f"        why: {one_line(edit.rationale)}")
 
 
 def _support(edit: Edit) -> str:

@@ -47,10 +47,14 @@ class Hunk(Record):
 
 
 class AttributedHunk(Record):
-    """A hunk with the edits that made it, in the order in which they were tried."""
+    """A hunk with the edits that made it, in the order in which they were tried.
+
+    Shape: `last_lines` has one index into the hunk's lines for each edit: where its text ends.
+    """
 
     hunk: Hunk
     edits: tuple[EditOutcome, ...]
+    last_lines: tuple[int, ...]
 
 
 def read_hunks(diff: str) -> tuple[Hunk, ...]:
@@ -75,12 +79,25 @@ def attribute(
     Shape: one for each hunk, in order. An edit that a later one overwrote is in none.
     """
     applied = [outcome for outcome in outcomes if outcome.outcome.changed_text]
-    return tuple(
-        AttributedHunk(
-            hunk=hunk, edits=tuple(o for o in applied if _made(o, hunk, main_path=main_path))
-        )
-        for hunk in hunks
+    return tuple(_attributed(hunk, applied, main_path) for hunk in hunks)
+
+
+def _attributed(hunk: Hunk, applied: Sequence[EditOutcome], main_path: str) -> AttributedHunk:
+    made = tuple(o for o in applied if _made(o, hunk, main_path=main_path))
+    return AttributedHunk(
+        hunk=hunk, edits=made, last_lines=tuple(_last_line(o, hunk) for o in made)
     )
+
+
+def _last_line(outcome: EditOutcome, hunk: Hunk) -> int:
+    """The line of the hunk that an edit's text ends on; the hunk's last where it is not plain."""
+    edit = outcome.edit
+    sign, text = ("-", edit.anchor) if edit.op is EditOp.DELETE else ("+", edit.content)
+    wanted = _folded(text.strip().rpartition("\n")[2])
+    for index, line in enumerate(hunk.lines):
+        if line.startswith(sign) and wanted in _folded(line[1:]):
+            return index
+    return len(hunk.lines) - 1
 
 
 def _hunk(path: str, hunk: DiffHunk) -> Hunk:

@@ -18,20 +18,51 @@ FORMATS = click.Choice(["json_schema", "json_object"])
 @click.command()
 @click.option(
     "--port",
+    metavar="N",
     type=click.IntRange(0, 65535),
     default=0,
     help="0 takes a free one.",
     show_default=True,
 )
-@click.option("--latency", type=click.FloatRange(0), default=0.0, help="Milliseconds an answer.")
-@click.option("--obedience", type=SHARE, help="How likely the target follows a rule.")
-@click.option("--noise", type=SHARE, help="How likely a rule goes the other way.")
-@click.option("--forgetting", type=SHARE, help="How much a long skill is forgotten.")
+@click.option(
+    "--latency",
+    metavar="MS",
+    type=click.FloatRange(0),
+    default=0.0,
+    help="How long an answer takes.",
+)
+@click.option(
+    "--obedience", metavar="SHARE", type=SHARE, help="How likely the target follows a rule, 0 to 1."
+)
+@click.option("--noise", metavar="SHARE", type=SHARE, help="How likely a rule goes the other way.")
+@click.option(
+    "--forgetting", metavar="SHARE", type=SHARE, help="How much a long skill is forgotten."
+)
 @click.option("--key", metavar="KEY", help="Answer 401 to any other key.")
-@click.option("--refuse-format", type=FORMATS, multiple=True, help="Refuse a response_format.")
-@click.option("--busy-every", type=click.IntRange(0), default=0, help="Answer each n-th with 429.")
-@click.option("--retry-after", type=click.FloatRange(0), default=1.0, help="Seconds, on a 429.")
-@click.option("--garbled-every", type=click.IntRange(0), default=0, help="Break each n-th answer.")
+@click.option(
+    "--refuse-format",
+    metavar="FORMAT",
+    type=FORMATS,
+    multiple=True,
+    help="Refuse json_schema, or json_object.",
+)
+@click.option(
+    "--busy-every",
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    help="Answer each n-th with 429.",
+)
+@click.option(
+    "--retry-after", metavar="S", type=click.FloatRange(0), default=1.0, help="What a 429 asks for."
+)
+@click.option(
+    "--garbled-every",
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    help="Break each n-th answer.",
+)
 @click.pass_obj
 def command(
     invocation: Invocation,
@@ -49,8 +80,8 @@ def command(
 ) -> None:
     """Serve the simulated model on loopback, as chat completions.
 
-    It is a simulation: it says nothing about any real model. It answers as
-    sim-target and sim-optimizer, without a network and always the same. The
+    It is a simulation: it says nothing about any real model. Its models are
+    sim-target and sim-optimizer, and equal questions get equal answers. The
     first line on stdout is its base URL. Ctrl-C ends it.
     """
     chances = {"obedience": obedience, "noise": noise, "forgetting": forgetting}

@@ -27,8 +27,8 @@ COUNT = click.IntRange(1)
 @click.command()
 @click.option("--new", is_flag=True, help="Begin the next run, whatever the newest one is at.")
 @click.option("--from", "start", metavar="REV", help="Begin the next run with REV's skill.")
-@click.option("--epochs", type=COUNT, help="Instead of [train] epochs.")
-@click.option("--workers", type=COUNT, help="Instead of [train] workers.")
+@click.option("--epochs", metavar="N", type=COUNT, help="Instead of [train] epochs.")
+@click.option("--workers", metavar="N", type=COUNT, help="Instead of [train] workers.")
 @click.option("--force", is_flag=True, help="Train even where every task passes already.")
 @json_option
 @click.pass_obj

@@ -79,7 +79,7 @@ def test_a_detached_head_asks_for_the_branch(skillgit, skill_repo: Path, git) ->
 def test_an_unborn_branch_is_a_branch(skillgit, repo: Path) -> None:
     (repo / "SKILL.md").write_text("# Skill\n")
     (repo / "tasks.jsonl").write_text(
-        "".join(TASK % (i, "about " + w, CHECK) for i, w in enumerate("owls cats dogs".split()))
+        "".join(TASK % (i, "about " + w, CHECK) for i, w in enumerate(["owls", "cats", "dogs"]))
     )
     out = skillgit("init", "SKILL.md").ok().out
     assert "git add SKILL.md tasks.jsonl skillgit.toml" in out

@@ -1,0 +1,136 @@
+"""`skillgit show`: one version, each hunk of its diff beside the edits that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import click
+
+from skillgit.cli.invocation import Invocation
+from skillgit.cli.output import json_option, print_json
+from skillgit.cli.project import open_project
+from skillgit.cli.runs import Runs
+from skillgit.cli.version import TaskScore, Version, fields_of, print_version
+from skillgit.errors import UserError
+from skillgit.history import ConfigNote, NoteLine, Phase, RunCommit, ScoresLine, StepNote, TestNote
+from skillgit.records import Action, Score
+from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
+from skillgit.store.git_cli import GitCli
+from skillgit.store.git_store import GitStore
+from skillgit.store.names import run_ref
+from skillgit.store.repository import open_repository
+
+LineT = TypeVar("LineT", bound=NoteLine)
+
+
+@click.command()
+@click.argument("version", metavar="REV")
+@json_option
+@click.pass_obj
+def command(invocation: Invocation, *, version: str, as_json: bool) -> None:
+    """Show one version: its diff, the edits behind it, its scores.
+
+    REV is train-1@12 (what step 12 tried), train-1@12+ (what training went
+    on from after it), train-1@e2 (the end of epoch 2), train-1@best, best,
+    or anything that git understands.
+    """
+    project = open_project(invocation)
+    repository = open_repository(invocation.directory)
+    runs = Runs(repository, invocation)
+    commit = runs.read(runs.commit_of(version))
+    if commit is None:
+        raise UserError(
+            f"{version} is no version that a run made",
+            hint=f"{invocation.typed('log')} shows those; git show {version} shows the commit.",
+        )
+    store = GitStore(
+        repository,
+        project.config.skill,
+        skill_name=commit.state.skill,
+        clock=invocation.clock,
+        private=True,
+    )
+    reader = _Reader(store, runs, GitCli(repository.common, invocation.environ))
+    found = reader.read(commit)
+    if as_json:
+        print_json("version", fields_of(found))
+    else:
+        print_version(found)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    store: GitStore
+    runs: Runs
+    git: GitCli
+
+    def read(self, commit: RunCommit) -> Version:
+        noted = self._noted(commit)
+        lines = self.store.notes_on(noted.id)
+        note = _first(lines, StepNote)
+        return Version(
+            commit=commit,
+            hunks=self._hunks(commit, note),
+            scores=self._scores(noted),
+            note=note,
+            test=_first(lines, TestNote),
+        )
+
+    def _noted(self, commit: RunCommit) -> RunCommit:
+        """The commit on the run's branch that this one is a copy of, and that the notes are on."""
+        if self.runs.tip(commit.run) is None:
+            return commit
+        same = (commit.state.run_id, commit.step, commit.action)
+        for other in self.runs.history(commit.run):
+            if (other.state.run_id, other.step, other.action) == same:
+                return other
+        return commit
+
+    def _hunks(self, commit: RunCommit, note: StepNote | None) -> tuple[AttributedHunk, ...]:
+        diff = self.git.checked(
+            *("-c", "core.quotePath=false", "diff", "--unified=1", "--no-color", "--no-ext-diff"),
+            *("--no-textconv", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/"),
+            *(commit.parent, commit.id, "--"),
+        )
+        hunks = read_hunks(diff.stdout.decode("utf-8", "replace"))
+        main = self.store.skill_at(commit.id).main.path
+        return attribute(hunks, note.edits if note else (), main_path=main)
+
+    def _scores(self, commit: RunCommit) -> tuple[TaskScore, ...]:
+        names = self._task_names(commit)
+        before, after = self._on_val(commit.parent, commit), self._on_val(commit.id, commit)
+        if commit.action in (Action.BASELINE, Action.END, Action.EPOCH):
+            before = {}
+        return tuple(
+            TaskScore(task=name, before=before.get(key), after=after.get(key))
+            for name, key in sorted(names.items())
+            if key in before or key in after
+        )
+
+    def _task_names(self, commit: RunCommit) -> dict[str, str]:
+        """Each task's key in the ledger by its id, as the run wrote it down when it began."""
+        if self.store.refs.read(run_ref(commit.run)) is None:
+            return {}
+        *_, baseline = self.runs.history(commit.run)
+        note = _first(self.store.notes_on(baseline.id), ConfigNote)
+        return note.tasks if note else {}
+
+    def _on_val(self, commit_id: str, commit: RunCommit) -> dict[str, Score | None]:
+        """What the ledger knows of a version's skill on val: test is measured by ends alone."""
+        target = commit.state.target
+        object_id = self.store.object_id(self.store.skill_at(commit_id))
+        val = {
+            key
+            for line in self.store.notes_on(object_id)
+            if isinstance(line, ScoresLine) and line.target == target
+            if line.phase is not Phase.END
+            for key in line.tasks
+        }
+        (known,) = self.store.measurements(object_id, target, repeats=1, before=None)
+        return {key: score for key, score in known.scores.items() if key in val}
+
+
+def _first(lines: Sequence[NoteLine], kind: type[LineT]) -> LineT | None:
+    return next((line for line in lines if isinstance(line, kind)), None)

@@ -1,0 +1,64 @@
+"""What came out of a run that has ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skillgit.cli.output import count, number
+from skillgit.history import Mark, TestNote
+from skillgit.store.git_store import GitStore
+from skillgit.store.names import HEADS, proposal_ref
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A run's result; `proposal` is the branch to adopt, `None` when nothing was accepted."""
+
+    run: str
+    onto: str
+    baseline: float | None
+    best: Mark
+    test: TestNote | None
+    proposal: str | None
+
+    def fields(self) -> dict[str, object]:
+        """What the JSON of a result holds."""
+        test = self.test.model_dump(mode="json", exclude={"kind", "run"}) if self.test else None
+        return {
+            "run": self.run,
+            "baseline": self.baseline,
+            "best": self.best.score,
+            "best_step": self.best.step,
+            "test": test,
+            "proposal": self.proposal,
+        }
+
+
+def conclusion_of(store: GitStore, run: str) -> Conclusion:
+    """What the run's branch and the note on its end say."""
+    commits = list(store.history(run))
+    first, last = commits[-1], commits[0]
+    branch = proposal_ref(run)
+    return Conclusion(
+        run=run,
+        onto=last.state.onto,
+        baseline=first.score,
+        best=last.state.best,
+        test=next((n for n in store.notes_on(last.id) if isinstance(n, TestNote)), None),
+        proposal=branch.removeprefix(HEADS) if store.refs.read(branch) is not None else None,
+    )
+
+
+def print_conclusion(found: Conclusion) -> None:
+    """Print it for a person."""
+    if found.proposal is None:
+        print(f"{found.run}: nothing was accepted; the score stays {number(found.baseline)}")
+        return
+    best = found.best
+    print(
+        f"{found.run}: {number(found.baseline)} -> {number(best.score)} on val, at step {best.step}"
+    )
+    if found.test is not None:
+        test = found.test
+        tasks = count(test.n_tasks, "test task")
+        print(f"on {tasks}, never shown to it: {number(test.baseline)} -> {number(test.best)}")
