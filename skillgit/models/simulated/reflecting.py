@@ -13,7 +13,7 @@ from skillgit.models.simulated.luck import pick, shuffled
 from skillgit.models.simulated.obedience import rules_of_line, stated_rules
 from skillgit.models.simulated.prompt_reading import Failure, View, plain, read_view
 
-REPEATS_A_MEND = 0.5
+REPEATS_A_MEND = 0.7
 REPEATS_AN_IDEA = 0.05
 """How often something that stands among the rejected edits is proposed once more."""
 
@@ -164,7 +164,11 @@ def _obstacles(view: View) -> list[str]:
 def _guesses(view: View, exchange: Exchange) -> list[str]:
     """Common house rules that the skill does not have yet, the likelier ones more often."""
     missing = [line for line in catalogue.GUESSES if not _is_stated(line, view)]
-    missing = [line for line in missing if line not in view.tried] or missing
+    missing = [
+        line
+        for line in missing
+        if line not in view.tried or exchange.luck("guess again", line) < REPEATS_A_MEND
+    ]
     weighted = sorted(missing, key=lambda line: missing.index(line) * exchange.luck("guess", line))
     return weighted[:_GUESSES_AT_ONCE]
 
