@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import pygit2
+
 from skillgit.errors import UserError
 from skillgit.records import Record
 from skillgit.store.adopted import How, Lineage, Recognised, is_adopted, is_ancestor, read_lineage
@@ -72,6 +74,8 @@ class Adoption(Record):
         found = self.recognised.commit[:12]
         if self.recognised.how is How.SAME_BYTES:
             return f"the skill was the same bytes in {found}"
+        if self.recognised.how is How.SAME_EDITS:
+            return "each of its edits is there"
         return f"its steps are there, the last one in {found}"
 
 
@@ -114,6 +118,9 @@ class Adopter:
         edits_of = self.edits_of or NotedEdits(git, self.refs)
         documents = tuple(self.documents) or lineage.paths
         replay = Replayer(git, self.cli, edits_of, documents).replay(lineage, old)
+        if git[replay.tip].peel(pygit2.Tree).id == git[old].peel(pygit2.Tree).id:
+            known = Recognised(commit=old, how=How.SAME_EDITS)
+            return self._adoption(lineage, onto, AdoptState.ALREADY, old, old, recognised=known)
         state = AdoptState.REPLAYED if replay.measured else AdoptState.REPLAYED_UNMEASURED
         return self._move(lineage, onto, state, old, replay.tip, replay.commits)
 

@@ -44,6 +44,7 @@ class How(StrEnum):
     CONTAINED = "contained"
     SAME_BYTES = "same_bytes"
     SAME_STEPS = "same_steps"
+    SAME_EDITS = "same_edits"
 
 
 class Recognised(Record):
@@ -120,6 +121,15 @@ def steps_on(git: pygit2.Repository, lineage: Lineage, onto: str) -> frozenset[S
     """Those of the proposal's steps that a branch has by their trailers."""
     told = (_steps_told(git, commit, lineage.run_id) for commit in _since(git, lineage.base, onto))
     return frozenset(step for steps in told for step in steps) & lineage.steps
+
+
+def versions_on(git: pygit2.Repository, lineage: Lineage, onto: str) -> int:
+    """How many of the proposal's commits lead to bytes that a branch has had since the base."""
+    bytes_of = [blob_ids(git, commit, lineage.paths) for commit in lineage.commits]
+    at_base = blob_ids(git, lineage.base, lineage.paths)
+    here = [blob_ids(git, commit, lineage.paths) for commit in _since(git, lineage.base, onto)]
+    had = [v for v in bytes_of if v != at_base and v in here]
+    return bytes_of.index(had[-1]) + 1 if had else 0
 
 
 def is_ancestor(git: pygit2.Repository, older: str, newer: str) -> bool:

@@ -5,6 +5,7 @@ The work tree that has the branch checked out moves with it; where none has, onl
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,8 +54,8 @@ def how_to_undo(git: GitCli, branch: str, old: str) -> str:
     """The command that puts a branch back, and its work tree too if it has one."""
     folder = work_tree_of(git, branch)
     if folder is None:
-        return f"git branch -f {branch} {old}"
-    where = "" if folder.resolve() == git.folder.resolve() else f"-C '{folder}' "
+        return f"git branch -f {shlex.quote(branch)} {old}"
+    where = "" if folder.resolve() == git.folder.resolve() else f"-C {shlex.quote(str(folder))} "
     return f"git {where}reset --keep {old}"
 
 

@@ -15,14 +15,16 @@ import pygit2
 from skillgit.edits import apply_edits
 from skillgit.errors import DocumentError, UserError
 from skillgit.history import StepNote
+from skillgit.layout import Region
 from skillgit.messages import mark_unmeasured
-from skillgit.records import Edit, EditOutcome, Outcome, Record
-from skillgit.store.adopted import Lineage, blob_ids, changed_paths, steps_on
+from skillgit.records import Action, Edit, EditOutcome, Outcome, Record
+from skillgit.store.adopted import Lineage, blob_ids, changed_paths, steps_on, versions_on
 from skillgit.store.git_cli import GitCli
-from skillgit.store.names import notes_ref, run_ref
+from skillgit.store.names import is_night, notes_ref
 from skillgit.store.note_lines import parse_lines
 from skillgit.store.notes import Notes
 from skillgit.store.refs import Refs
+from skillgit.store.revisions import run_tip
 from skillgit.store.rewrite import commit_elsewhere
 from skillgit.store.runs import walk
 from skillgit.store.trees import replace_files
@@ -43,26 +45,36 @@ class Replay(Record):
 
 
 class NotedEdits:
-    """The edits of a run's versions, from the notes on its branch."""
+    """The edits of runs' versions, from the notes on their branches."""
 
     def __init__(self, git: pygit2.Repository, refs: Refs) -> None:
         self._git = git
         self._refs = refs
+        self._commits: dict[str, dict[tuple[int, Action], str]] = {}
 
     def __call__(self, trailers: ParsedTrailers) -> Sequence[Edit] | None:
         """The edits that are in the text of a step's version."""
-        tip = self._refs.read(run_ref(trailers.run))
-        if tip is None:
+        commits = self._commits.get(trailers.state.run_id)
+        if commits is None:
+            commits = self._commits[trailers.state.run_id] = self._read(trailers)
+        commit = commits.get((trailers.step, trailers.action))
+        if commit is None:
             return None
         notes = Notes(self._git, self._refs, notes_ref(trailers.run))
-        for commit in walk(self._git, tip):
-            if commit.state.run_id != trailers.state.run_id:
-                return None
-            if (commit.step, commit.action) == (trailers.step, trailers.action):
-                for line in parse_lines(notes.lines(commit.id)):
-                    if isinstance(line, StepNote) and line.step == trailers.step:
-                        return [o.edit for o in line.edits if o.outcome.changed_text]
+        for line in parse_lines(notes.lines(commit)):
+            if isinstance(line, StepNote) and line.step == trailers.step:
+                return [o.edit for o in line.edits if o.outcome.changed_text]
         return None
+
+    def _read(self, trailers: ParsedTrailers) -> dict[tuple[int, Action], str]:
+        """The run's commits by what they stand for; none when another run has its name here."""
+        tip = run_tip(self._git, trailers.run)
+        if tip is None:
+            return {}
+        found = list(walk(self._git, tip))
+        if found[0].state.run_id != trailers.state.run_id:
+            return {}
+        return {(commit.step, commit.action): commit.id for commit in found}
 
 
 class Replayer:
@@ -101,7 +113,8 @@ class Replayer:
             if blob_ids(self._git, below, paths) == here:
                 return lineage.commits[n:], True
         done = steps_on(self._git, lineage, onto)
-        return [c for c in lineage.commits if self._step(c) not in done], False
+        rest = lineage.commits[versions_on(self._git, lineage, onto) :]
+        return [commit for commit in rest if self._step(commit) not in done], False
 
     def _step(self, commit_id: str) -> tuple[int, str] | None:
         trailers = parse_commit(self._git[commit_id].peel(pygit2.Commit).message)
@@ -146,7 +159,11 @@ class Replayer:
                 raise self._refusal(lineage, path, f"the change of {commit.short_id}", merged)
             return merged
         try:
-            text, outcomes = apply_edits(ours, [e for e in edits if self._path(e) == path])
+            text, outcomes = apply_edits(
+                ours,
+                [edit for edit in edits if self._path(edit) == path],
+                region=Region.LEARNED if is_night(lineage.run) else None,
+            )
         except DocumentError as error:
             raise self._refusal(lineage, path, str(error), ours) from error
         misfit = next((o for o in outcomes if o.outcome not in _FITS), None)

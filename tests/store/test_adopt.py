@@ -375,6 +375,72 @@ def test_an_edit_that_is_there_already_fits(run: Any, git: Any, proposal: str, a
     assert (run.folder / SKILL).read_text() == edited(mine, SAY_HOW)
 
 
+def test_edits_that_are_all_there_change_nothing(
+    run: Any, git: Any, clock: Any, adopt: Any
+) -> None:
+    run.begin()
+    run.accept(edited(run.text, ADD_RISKS), 0.5, [ADD_RISKS])
+    run.end()
+    refs = Refs(run.pygit, run.folder / ".git", clock=clock)
+    tip = propose(run.pygit, refs, "train-1").commit
+    mine = edited((run.folder / SKILL).read_text(), ADD_RISKS) + "\nMine.\n"
+    old = commit_file(git, run, SKILL, mine)
+    done = adopt(tip)
+    assert (done.state, done.recognised.how) == (AdoptState.ALREADY, How.SAME_EDITS)
+    assert str(done) == "main has train-1 already: each of its edits is there"
+    assert head(git) == old
+
+
+def test_a_part_squashed_before_and_edited_since_is_not_applied_again(
+    run: Any, git: Any, proposal: str, adopt: Any
+) -> None:
+    first = git("rev-list", "--reverse", f"{run.base}..{proposal}").split()[0]
+    git("merge", "-q", "--squash", first)
+    git("commit", "-q", "-m", "Some of it")
+    mine = (run.folder / SKILL).read_text().replace("- Name the risks.", "- Name all risks.")
+    commit_file(git, run, SKILL, mine)
+    done = adopt(proposal)
+    assert (done.state, done.commits) == (AdoptState.REPLAYED_UNMEASURED, 2)
+    assert (run.folder / SKILL).read_text() == edited(mine, SAY_HOW)
+
+
+START, END = "<!-- SKILLOPT-SLEEP:LEARNED START -->", "<!-- SKILLOPT-SLEEP:LEARNED END -->"
+
+
+@pytest.mark.parametrize("order", [(7, 8), (8, 7)])
+def test_two_nights_that_touch_different_bullets_are_adopted_in_either_order(
+    run: Any, git: Any, clock: Any, adopt: Any, order: tuple[int, int]
+) -> None:
+    start = run.text + f"\n{START}\n- keep\n- old rule\n{END}\n"
+    run.base = commit_file(git, run, SKILL, start)
+    changes = {
+        7: (Edit(op=EditOp.ADD, content="- use uv"), start.replace(END, f"- use uv\n{END}")),
+        8: (
+            Edit(op=EditOp.REPLACE, anchor="old rule", content="- new rule"),
+            start.replace("- old rule", "- new rule"),
+        ),
+    }
+    tips = {}
+    refs = Refs(run.pygit, run.folder / ".git", clock=clock)
+    for night, (edit, text) in changes.items():
+        run.run_id, run.text = f"{night}" * 12, start
+        run.begin(run=f"night-{night}")
+        run.accept(text, 0.5, [edit])
+        run.end()
+        tips[night] = propose(run.pygit, refs, f"night-{night}").commit
+
+    def edits_of(trailers: Any) -> list[Edit]:
+        return [changes[int(trailers.run.removeprefix("night-"))][0]]
+
+    states = [adopt(tips[night], edits_of=edits_of).state for night in order]
+    assert states == [AdoptState.FAST_FORWARD, AdoptState.REPLAYED_UNMEASURED]
+    region = (run.folder / SKILL).read_text().partition(START)[2].partition(END)[0]
+    assert sorted(region.split("\n")) == ["", "", "- keep", "- new rule", "- use uv"]
+    assert [adopt(tip, edits_of=edits_of).state for tip in tips.values()] == [
+        AdoptState.ALREADY
+    ] * 2
+
+
 def test_one_that_does_not_fit_is_refused_with_the_three_way_diff(
     run: Any, git: Any, proposal: str, adopt: Any
 ) -> None:
