@@ -250,7 +250,8 @@ def _describe(kind: str, loc: tuple[int | str, ...], message: str) -> str:
         return f"unknown key {key!r}{suggestion}"
     if kind == "missing":
         return f"{key!r} is missing"
-    return f"{key}: {message.removeprefix('Value error, ')}" if key else message
+    text = message.removeprefix("Value error, ")
+    return f"{key}: {text}" if key else text
 
 
 def _known_names(loc: tuple[int | str, ...]) -> list[str]:

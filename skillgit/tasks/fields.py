@@ -83,7 +83,7 @@ def draft_task(row: Row, defaults: Defaults) -> Draft:
         split = _split(fields.get("split"), row.split)
         task = Task(
             id=name,
-            prompt=_prompt(fields),
+            prompt=_prompt(fields, row),
             context=_text(fields, "context"),
             system=_text(fields, "system"),
             turns=_texts(fields, "turns"),
@@ -154,11 +154,15 @@ def _split(value: JsonValue, of_file: Split | None) -> Split | None:
     return split
 
 
-def _prompt(fields: Mapping[str, JsonValue]) -> str:
+def _prompt(fields: Mapping[str, JsonValue], row: Row) -> str:
     prompt = _text(fields, "prompt")
-    if not prompt.strip():
-        raise FieldError("a task needs a 'prompt' that is not blank")
-    return prompt
+    if prompt.strip():
+        return prompt
+    problem = "a task needs a 'prompt' that is not blank"
+    if row.strict or "prompt" in fields:
+        raise FieldError(problem)
+    names = ", ".join(row.fields)
+    raise FieldError(f"{problem}; [tasks] columns says which of its fields that is: {names}")
 
 
 def _text(fields: Mapping[str, JsonValue], name: str) -> str:

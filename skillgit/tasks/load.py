@@ -10,7 +10,7 @@ from skillgit.errors import TaskError
 from skillgit.records import Split, Task
 from skillgit.tasks.fields import Defaults, Draft, draft_task
 from skillgit.tasks.readers import reader_for
-from skillgit.tasks.source import ListFiles, Problems, ReadFile, open_source
+from skillgit.tasks.source import ListFiles, Problems, ReadFile, TaskSource, open_source
 from skillgit.tasks.splits import assign_splits
 from skillgit.tasks.task_set import TaskSet
 
@@ -35,7 +35,8 @@ def load_tasks(
     Raises: TaskError naming file, line, task and reason of everything that is wrong, up to ten.
     """
     problems = Problems()
-    drafts = read_drafts(config, read=read, list_files=list_files, problems=problems, check=check)
+    source = open_source(config.path, read, list_files, problems)
+    drafts = read_drafts(config, source, check)
     problems.raise_any()
     _refuse_twice(drafts, problems)
     problems.raise_any(hint="give every task an id of its own, in one split only")
@@ -46,32 +47,27 @@ def load_tasks(
 
 
 def read_drafts(
-    config: TasksConfig,
-    *,
-    read: ReadFile,
-    list_files: ListFiles,
-    problems: Problems,
-    check: CheckTask | None = None,
+    config: TasksConfig, source: TaskSource, check: CheckTask | None = None
 ) -> list[Draft]:
     """The tasks that could be read, in order; what could not is noted among the problems.
 
-    Raises: TaskError when there is nothing to read, or in no known shape.
+    Raises: TaskError when the files are in no known shape.
     """
-    source = open_source(config.path, read, list_files, problems)
     columns: dict[str, str] = {str(field): name for field, name in config.columns.items()}
     defaults = Defaults(columns, config.judge)
+    _, reader = reader_for(source)
     drafts: list[Draft] = []
-    for row in reader_for(source).rows(source):
+    for row in reader.rows(source):
         try:
             draft = draft_task(row, defaults)
         except ValueError as error:
-            problems.add(row.place, str(error))
+            source.problems.add(row.place, str(error))
             continue
         try:
             if check is not None:
                 check(draft.task)
         except TaskError as error:
-            problems.add(row.place, error.message)
+            source.problems.add(row.place, error.message)
             continue
         drafts.append(draft)
     return drafts

@@ -1,4 +1,7 @@
-"""Which shapes of task files are known. A new one is a module, and a line here."""
+"""Which shapes of task files are known, the most particular first.
+
+A new one is a module, and a line here.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from skillgit.errors import TaskError
-from skillgit.tasks import jsonl
+from skillgit.tasks import agentskills, json_array, jsonl, split_folders, table
+from skillgit.tasks.data_files import has_files, top_rows
 from skillgit.tasks.source import Row, TaskSource
 
 
@@ -23,18 +27,30 @@ class Reader(NamedTuple):
 
 
 READERS: Mapping[str, Reader] = {
-    "jsonl": Reader(jsonl.recognises, jsonl.rows, "JSON Lines, a task a line (.jsonl)"),
+    "agentskills": Reader(agentskills.recognises, agentskills.rows, "a skill's evals/evals.json"),
+    "split folders": Reader(
+        split_folders.recognises, split_folders.rows, "folders train/, val/ and test/ of items"
+    ),
+    "jsonl": Reader(
+        has_files(jsonl.ENDINGS), top_rows(jsonl.ENDINGS), "JSON Lines, a task a line (.jsonl)"
+    ),
+    "json": Reader(
+        has_files(json_array.ENDINGS), top_rows(json_array.ENDINGS), "a JSON list of tasks (.json)"
+    ),
+    "table": Reader(
+        has_files(table.ENDINGS), top_rows(table.ENDINGS), "a table of named columns (.csv, .tsv)"
+    ),
 }
 
 
-def reader_for(source: TaskSource) -> Reader:
-    """The first reader that recognises the source.
+def reader_for(source: TaskSource) -> tuple[str, Reader]:
+    """The first reader that recognises the source, with its name.
 
     Raises: TaskError naming the shapes there are.
     """
-    for reader in READERS.values():
+    for name, reader in READERS.items():
         if reader.recognises(source):
-            return reader
+            return name, reader
     shapes = "; ".join(reader.about for reader in READERS.values())
     raise TaskError(
         f"{source.path}: these are no task files that a reader knows", hint=f"known are: {shapes}"

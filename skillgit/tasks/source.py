@@ -76,7 +76,16 @@ class TaskSource:
 
     def inside(self, file: str) -> str:
         """A file's path as seen from the configured folder."""
-        return str(PurePosixPath(file).relative_to(self.path)) if self.is_folder else file
+        pure = PurePosixPath(file)
+        return str(pure.relative_to(self.path)) if self.is_folder else pure.name
+
+    def at_the_top(self, endings: tuple[str, ...]) -> list[str]:
+        """The file itself, or the files right in the folder, whose names end so."""
+        return [
+            file
+            for file in self.files
+            if file.lower().endswith(endings) and "/" not in self.inside(file)
+        ]
 
     def text(self, file: str) -> str | None:
         """A file's text without its byte order mark; `None`, with a problem noted, if unreadable."""
@@ -101,7 +110,13 @@ def open_source(path: str, read: ReadFile, list_files: ListFiles, problems: Prob
 
     Raises: TaskError when nothing is there.
     """
-    folded = str(PurePosixPath(path))
+    pure = PurePosixPath(path)
+    if not path.strip() or pure.is_absolute() or ".." in pure.parts:
+        raise TaskError(
+            f"[tasks] path {path!r} is no path inside the repository",
+            hint="name a file or folder by its path from the repository's root",
+        )
+    folded = str(pure)
     files = tuple(sorted(str(PurePosixPath(file)) for file in list_files(folded)))
     if files != (folded,):
         files = tuple(file for file in files if not PurePosixPath(file).name.startswith("."))

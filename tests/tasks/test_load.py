@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Mapping
-from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -22,23 +21,22 @@ TOPICS = (
 )  # fmt: skip
 
 
-def load(
-    files: Mapping[str, bytes | str],
-    path: str = "tasks.jsonl",
-    check: Callable[[Task], object] | None = None,
-    **settings: Any,
-) -> TaskSet:
-    data = {k: v.encode() if isinstance(v, str) else v for k, v in files.items()}
+Load = Callable[..., TaskSet]
 
-    def list_files(folder: str) -> list[str]:
-        return [
-            name
-            for name in data
-            if name == folder or PurePosixPath(folder) in PurePosixPath(name).parents
-        ]
 
-    config = TasksConfig(path=path, **settings)
-    return load_tasks(config, read=data.__getitem__, list_files=list_files, check=check)
+@pytest.fixture
+def load(held: Callable[..., Any]) -> Load:
+    def load_from(
+        files: Mapping[str, bytes | str],
+        path: str = "tasks.jsonl",
+        check: Callable[[Task], object] | None = None,
+        **settings: Any,
+    ) -> TaskSet:
+        read, list_files = held(files)
+        config = TasksConfig(path=path, **settings)
+        return load_tasks(config, read=read, list_files=list_files, check=check)
+
+    return load_from
 
 
 def task(number: int, **fields: Any) -> dict[str, Any]:
@@ -54,7 +52,7 @@ def split_of(task_set: TaskSet) -> dict[str, Split]:
     return {t.id: t.split for t in task_set.tasks}
 
 
-def test_our_own_shape_is_read_whole() -> None:
+def test_our_own_shape_is_read_whole(load: Load) -> None:
     tool = {"name": "search", "parameters": {"type": "object"}, "result": "nothing found"}
     whole = task(
         0,
@@ -77,7 +75,7 @@ def test_our_own_shape_is_read_whole() -> None:
     assert first.judge.settings == {"checks": RULE["checks"]}
 
 
-def test_the_shape_of_rule_judged_benchmarks_is_read() -> None:
+def test_the_shape_of_rule_judged_benchmarks_is_read(load: Load) -> None:
     rows = [
         {
             "task_id": f"bm-{n:03}",
@@ -92,35 +90,35 @@ def test_the_shape_of_rule_judged_benchmarks_is_read() -> None:
     assert (len(read.train), len(read.val), len(read.test)) == (7, 4, 4)
 
 
-def test_a_reference_without_a_judge_is_compared_exactly() -> None:
+def test_a_reference_without_a_judge_is_compared_exactly(load: Load) -> None:
     rows = [{"id": str(n), "prompt": TOPICS[n], "reference": "a"} for n in range(3)]
     assert {t.judge.kind for t in load({"tasks.jsonl": lines(*rows)}).tasks} == {"exact"}
 
 
-def test_the_configured_judge_is_for_tasks_that_name_none() -> None:
+def test_the_configured_judge_is_for_tasks_that_name_none(load: Load) -> None:
     rows = [task(0), *({"id": str(n), "prompt": TOPICS[n], "answer": "a"} for n in (1, 2))]
     read = load({"tasks.jsonl": lines(*rows)}, judge={"kind": "f1"})
     assert [t.judge.kind for t in read.tasks] == ["rule", "f1", "f1"]
 
 
-def test_a_byte_order_mark_blank_lines_and_windows_line_ends_do_not_matter() -> None:
+def test_a_byte_order_mark_blank_lines_and_windows_line_ends_do_not_matter(load: Load) -> None:
     plain = lines(*(task(n) for n in range(4)))
     windows = ("\ufeff\n" + plain.replace("\n", "\r\n \r\n")).encode()
     assert load({"tasks.jsonl": windows}) == load({"tasks.jsonl": plain})
 
 
-def test_a_line_separator_inside_a_text_is_no_line_end() -> None:
+def test_a_line_separator_inside_a_text_is_no_line_end(load: Load) -> None:
     rows = [task(n, context="a\u2028b\u0085c") for n in range(3)]
     text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     assert load({"tasks.jsonl": text}).tasks[0].context == "a\u2028b\u0085c"
 
 
-def test_a_lone_surrogate_is_replaced() -> None:
+def test_a_lone_surrogate_is_replaced(load: Load) -> None:
     text = lines(*(task(n) for n in range(3))).replace("part 1", r"part \ud83d 1")
     assert "\ufffd" in load({"tasks.jsonl": text}).tasks[1].prompt
 
 
-def test_a_pair_of_surrogates_is_one_character() -> None:
+def test_a_pair_of_surrogates_is_one_character(load: Load) -> None:
     text = lines(*(task(n) for n in range(3))).replace("part 1", r"part \ud83d\ude00 1")
     assert "😀" in load({"tasks.jsonl": text}).tasks[1].prompt
 
@@ -161,21 +159,21 @@ def test_a_pair_of_surrogates_is_one_character() -> None:
         ),
     ],
 )
-def test_a_broken_line_is_named_with_its_reason(line: str, reason: str) -> None:
+def test_a_broken_line_is_named_with_its_reason(load: Load, line: str, reason: str) -> None:
     with pytest.raises(TaskError) as caught:
         load({"tasks.jsonl": lines(task(0), task(1)) + line + "\n" + lines(task(2))})
     assert "tasks.jsonl:3: " in caught.value.message
     assert reason in caught.value.message
 
 
-def test_all_problems_are_told_at_once_up_to_ten() -> None:
+def test_all_problems_are_told_at_once_up_to_ten(load: Load) -> None:
     with pytest.raises(TaskError) as caught:
         load({"tasks.jsonl": "{\n" * 14})
     assert caught.value.message.count("not valid JSON") == 10
     assert "and 4 more" in caught.value.message
 
 
-def test_bytes_that_are_no_utf8_are_named_with_their_line() -> None:
+def test_bytes_that_are_no_utf8_are_named_with_their_line(load: Load) -> None:
     broken = lines(task(0)).encode() + b"caf\xe9\n"
     with pytest.raises(TaskError, match=r"tasks\.jsonl:2: is not UTF-8"):
         load({"tasks.jsonl": broken})
@@ -183,7 +181,7 @@ def test_bytes_that_are_no_utf8_are_named_with_their_line() -> None:
         load({"tasks.jsonl": lines(task(0)).encode("utf-16")})
 
 
-def test_a_check_that_refuses_a_task_is_told_with_the_line() -> None:
+def test_a_check_that_refuses_a_task_is_told_with_the_line(load: Load) -> None:
     def check(one: Task) -> None:
         if one.id == "t1":
             raise TaskError("task 't1': bad judge")
@@ -192,13 +190,13 @@ def test_a_check_that_refuses_a_task_is_told_with_the_line() -> None:
         load({"tasks.jsonl": lines(task(0), task(1), task(2))}, check=check)
 
 
-def test_an_id_that_stands_twice_is_refused_by_name() -> None:
+def test_an_id_that_stands_twice_is_refused_by_name(load: Load) -> None:
     with pytest.raises(TaskError) as caught:
         load({"tasks.jsonl": lines(task(0), task(1), task(0), task(2))})
     assert "tasks.jsonl:1, tasks.jsonl:3: the id 't0' stands 2 times" in caught.value.message
 
 
-def test_val_and_train_that_share_an_id_are_refused_by_name() -> None:
+def test_val_and_train_that_share_an_id_are_refused_by_name(load: Load) -> None:
     files = {
         "tasks/train.jsonl": lines(task(0), task(1)),
         "tasks/val.jsonl": lines(task(1), task(2)),
@@ -220,18 +218,18 @@ def test_val_and_train_that_share_an_id_are_refused_by_name() -> None:
     ],
 )
 def test_a_set_that_cannot_be_validated_is_refused(
-    tasks: list[dict[str, Any]], reason: str
+    load: Load, tasks: list[dict[str, Any]], reason: str
 ) -> None:
     with pytest.raises(TaskError, match=reason):
         load({"tasks.jsonl": lines(*tasks)})
 
 
-def test_a_path_with_nothing_there_is_refused() -> None:
+def test_a_path_with_nothing_there_is_refused(load: Load) -> None:
     with pytest.raises(TaskError, match=r"elsewhere\.jsonl: there are no tasks at this path"):
         load({}, "elsewhere.jsonl")
 
 
-def test_a_task_set_in_another_order_has_the_same_splits() -> None:
+def test_a_task_set_in_another_order_has_the_same_splits(load: Load) -> None:
     tasks = [task(n) for n in range(16)]
     shuffled = random.Random(3).sample(tasks, len(tasks))
     ordered, mixed = load({"tasks.jsonl": lines(*tasks)}), load({"tasks.jsonl": lines(*shuffled)})
@@ -239,7 +237,7 @@ def test_a_task_set_in_another_order_has_the_same_splits() -> None:
     assert ordered.task_set_id == mixed.task_set_id
 
 
-def test_near_duplicates_stay_together() -> None:
+def test_near_duplicates_stay_together(load: Load) -> None:
     tasks = [task(n) for n in range(12)]
     twins = [task(n, id=f"twin{n}", prompt=tasks[n]["prompt"].upper() + " !!") for n in range(12)]
     read = load({"tasks.jsonl": lines(*tasks, *twins)})
@@ -249,31 +247,31 @@ def test_near_duplicates_stay_together() -> None:
     assert read.train
 
 
-def test_only_tasks_without_a_split_are_distributed() -> None:
+def test_only_tasks_without_a_split_are_distributed(load: Load) -> None:
     named = [task(n, split="test") for n in range(4)]
     read = load({"tasks.jsonl": lines(*named, *(task(n) for n in range(4, 16)))})
     assert all(split_of(read)[f"t{n}"] is Split.TEST for n in range(4))
     assert (len(read.train), len(read.val), len(read.test)) == (6, 3, 4 + 3)
 
 
-def test_three_tasks_are_one_for_each_split() -> None:
+def test_three_tasks_are_one_for_each_split(load: Load) -> None:
     read = load({"tasks.jsonl": lines(*(task(n) for n in range(3)))})
     assert (len(read.train), len(read.val), len(read.test)) == (1, 1, 1)
 
 
-def test_other_words_for_splits_are_known() -> None:
+def test_other_words_for_splits_are_known(load: Load) -> None:
     tasks = [task(0, split="training"), task(1, split="Dev"), task(2, split="validation")]
     read = load({"tasks.jsonl": lines(*tasks)})
     assert [t.split for t in read.tasks] == [Split.TRAIN, Split.VAL, Split.VAL]
 
 
-def test_a_file_named_after_a_split_names_it() -> None:
+def test_a_file_named_after_a_split_names_it(load: Load) -> None:
     files = {f"tasks/{s}.jsonl": lines(task(n)) for n, s in enumerate(("train", "val", "test"))}
     read = load(files, "./tasks/")
     assert split_of(read) == {"t0": Split.TRAIN, "t1": Split.VAL, "t2": Split.TEST}
 
 
-def test_columns_name_the_fields_of_foreign_files() -> None:
+def test_columns_name_the_fields_of_foreign_files(load: Load) -> None:
     rows = [{"nr": n, "words": TOPICS[n], "gold": "a", "prompt": "no"} for n in range(3)]
     read = load(
         {"tasks.jsonl": lines(*rows)},
@@ -281,3 +279,15 @@ def test_columns_name_the_fields_of_foreign_files() -> None:
     )
     first = read.tasks[0]
     assert (first.id, first.prompt, first.reference) == ("0", TOPICS[0], "a")
+
+
+@pytest.mark.parametrize("path", ["../tasks.jsonl", "/tmp/tasks.jsonl", "", "a/../../b"])
+def test_a_path_outside_the_repository_is_refused(load: Load, path: str) -> None:
+    with pytest.raises(TaskError, match="no path inside the repository"):
+        load({}, path)
+
+
+def test_files_in_no_known_shape_are_refused_with_the_known_ones(load: Load) -> None:
+    with pytest.raises(TaskError, match="no task files") as caught:
+        load({"tasks/readme.md": "hello"}, "tasks")
+    assert "JSON Lines" in caught.value.hint

@@ -1,0 +1,47 @@
+"""Files of tasks by their endings: what every reader of several files has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import PurePosixPath
+
+from skillgit.records import Split
+from skillgit.tasks import json_array, jsonl, table
+from skillgit.tasks.fields import parse_split
+from skillgit.tasks.source import Row, TaskSource
+
+FileRows = Callable[[TaskSource, str, str, Split | None], Iterator[Row]]
+
+FORMATS: Mapping[tuple[str, ...], FileRows] = {
+    jsonl.ENDINGS: jsonl.file_rows,
+    json_array.ENDINGS: json_array.file_rows,
+    table.ENDINGS: table.file_rows,
+}
+ALL_ENDINGS = tuple(ending for endings in FORMATS for ending in endings)
+
+
+def rows_of(source: TaskSource, file: str, split: Split | None) -> Iterator[Row]:
+    """The rows of one file, read by its ending."""
+    text = source.text(file)
+    if text is None:
+        return
+    for endings, file_rows in FORMATS.items():
+        if file.lower().endswith(endings):
+            yield from file_rows(source, file, text, split)
+
+
+def has_files(endings: tuple[str, ...]) -> Callable[[TaskSource], bool]:
+    """Whether a source is such a file, or a folder with such files right in it."""
+    return lambda source: bool(source.at_the_top(endings))
+
+
+def top_rows(endings: tuple[str, ...]) -> Callable[[TaskSource], Iterator[Row]]:
+    """The rows of such files; in a folder, a file named after a split says the split."""
+    return partial(_top_rows, endings=endings)
+
+
+def _top_rows(source: TaskSource, *, endings: tuple[str, ...]) -> Iterator[Row]:
+    for file in source.at_the_top(endings):
+        split = parse_split(PurePosixPath(file).stem) if source.is_folder else None
+        yield from rows_of(source, file, split)
