@@ -97,19 +97,18 @@ def _read(run: str, step: str, action: str, score: str, state: str) -> ParsedTra
         run=run,
         step=int(step),
         action=known_action,
-        score=parsed_score.score,
-        bound=parsed_score.bound,
+        score=parsed_score[0],
+        bound=parsed_score[1],
         state=parsed_state,
     )
 
 
-def _read_score(text: str) -> CandidateScore | None:
+def _read_score(text: str) -> tuple[float | None, bool] | None:
+    """The number and whether it is only a bound."""
     if text == _UNMEASURED:
-        return CandidateScore(score=None)
+        return None, False
     matched = _SCORE_TEXT.fullmatch(text)
-    if matched is None:
-        return None
-    return CandidateScore(score=float(matched[2]), bound=matched[1] is not None)
+    return None if matched is None else (float(matched[2]), matched[1] is not None)
 
 
 def _read_state(text: str) -> RunState | None:
@@ -152,18 +151,21 @@ def _own_values(message: str) -> dict[str, str] | None:
 
 def _trailer_block(message: str) -> list[str]:
     """The unfolded lines of the last paragraph, if git takes it for trailers, else nothing."""
-    lines = [line for line in message.strip().split("\n") if not line.startswith("#")]
-    while lines and not lines[-1].strip():
+    lines = message.split("\n")
+    while lines and (not lines[-1].strip() or lines[-1].startswith("#")):
         lines.pop()
-    blank = next((i for i in range(len(lines) - 1, 0, -1) if not lines[i].strip()), None)
+    blank = next((i for i in range(len(lines) - 1, -1, -1) if not lines[i].strip()), None)
     if blank is None:
         return []
     unfolded: list[str] = []
+    after_trailer = False
     for line in lines[blank + 1 :]:
-        if line[:1].isspace() and unfolded:
-            unfolded[-1] += " " + line.strip()
-        else:
+        is_comment = line.startswith("#")
+        if line[:1].isspace() and after_trailer:
+            unfolded[-1] += f" {line.strip()}"
+        elif not is_comment:
             unfolded.append(line)
+        after_trailer = not is_comment
     others = sum(not (_TRAILER.match(line) or line.startswith(_GITS_OWN)) for line in unfolded)
     signed = any(line.startswith(_GITS_OWN) for line in unfolded)
     if others and not (signed and 3 * (len(unfolded) - others) >= others):
