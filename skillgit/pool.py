@@ -6,7 +6,8 @@ The only place that starts threads for concurrency; it knows nothing of what it 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 ItemT = TypeVar("ItemT")
@@ -39,24 +40,21 @@ class _Pool(Generic[ItemT, ResultT]):
 
     def __init__(self, function: Callable[[ItemT], ResultT], items: list[ItemT]) -> None:
         self._function = function
-        self._waiting: Iterator[tuple[int, ItemT]] = iter(enumerate(items))
-        self._lock = threading.Lock()
-        self._stopped = False
+        self._waiting = deque(enumerate(items))
+        self._in_flight = 0
+        self._changed = threading.Condition()
         self._done: dict[int, ResultT] = {}
         self._failed: dict[int, BaseException] = {}
 
     def run(self, workers: int) -> None:
         """Work all items off, or as many as are started before the first failure."""
-        threads: list[threading.Thread] = []
         try:
             for _ in range(workers):
-                thread = threading.Thread(target=self._work, daemon=True)
-                thread.start()
-                threads.append(thread)
-            _join(threads)
+                threading.Thread(target=self._work, daemon=True).start()
+            self._wait()
         except BaseException:
-            self._stopped = True
-            _join(threads)
+            self._stop()
+            self._wait()
             raise
 
     def results(self) -> list[ResultT]:
@@ -65,20 +63,33 @@ class _Pool(Generic[ItemT, ResultT]):
             raise self._failed[min(self._failed)]
         return [self._done[index] for index in sorted(self._done)]
 
+    def _wait(self) -> None:
+        """Wait for the items, not for the threads: one may be only half started."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._waiting and not self._in_flight)
+
+    def _stop(self) -> None:
+        with self._changed:
+            self._waiting.clear()
+
     def _work(self) -> None:
-        while (job := self._next()) is not None:
+        while (job := self._take()) is not None:
             index, item = job
             try:
                 self._done[index] = self._function(item)
             except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
                 self._failed[index] = error
-                self._stopped = True
+                self._stop()
+            self._put_down()
 
-    def _next(self) -> tuple[int, ItemT] | None:
-        with self._lock:
-            return None if self._stopped else next(self._waiting, None)
+    def _take(self) -> tuple[int, ItemT] | None:
+        with self._changed:
+            if not self._waiting:
+                return None
+            self._in_flight += 1
+            return self._waiting.popleft()
 
-
-def _join(threads: list[threading.Thread]) -> None:
-    for thread in threads:
-        thread.join()
+    def _put_down(self) -> None:
+        with self._changed:
+            self._in_flight -= 1
+            self._changed.notify_all()

@@ -25,7 +25,7 @@ _LANDMARK = re.compile(r"[{\[]|<(/?)think(?:ing)?>", re.IGNORECASE)
 _FENCE_BEFORE = re.compile(r"(?:```|~~~)[ \t]*[\w+-]*\s*$")
 _FENCE_REACH = 40
 # What may be read twice, because a brace in prose made a wrong beginning; then once is enough.
-_SECOND_LOOKS = 50_000
+_SECOND_LOOKS = 20_000
 
 
 class _Standing(IntEnum):
@@ -102,7 +102,7 @@ def _candidates(text: str) -> list[_Candidate]:
 def _landmarks(text: str) -> Iterator[_Candidate | str]:
     """Objects and lists as candidates, beginnings of thoughts as `<`, their ends as `>`."""
     reader = JsonReader(text)
-    second_looks = 2 * len(text) + _SECOND_LOOKS
+    second_looks = len(text) + _SECOND_LOOKS
     at = broken_to = 0
     while landmark := _LANDMARK.search(text, at):
         start = landmark.start()
