@@ -222,7 +222,8 @@ _BLANK = frozenset(("Cc", "Zs", "Zl", "Zp"))
 # Each pair makes something that a host, a CI or git acts on into the same words, inert.
 _DEFUSED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"@(?=[\w\[-])"), "@ "),
-    (re.compile(r"([#!&])(?=\w)"), r"\1 "),
+    (re.compile(r"#(?=\w)"), "# "),
+    (re.compile(r"([!&])(?=\d)"), r"\1 "),
     (re.compile(r"(GH)-(?=\d)", re.IGNORECASE), r"\1 "),
     (
         re.compile(

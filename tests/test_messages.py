@@ -281,7 +281,7 @@ def assert_inert(message: str) -> None:
 
 
 def test_harmless_text_stays_as_it_is() -> None:
-    text = 'End with "Confidence: high" — use 1–2 lines, e.g. `- x` & [a](b) (see §3).'
+    text = 'End with "Confidence: high" — use 1–2 lines, e.g. `- x` & [a](b) (see §3), R&D!'
     assert harmless(text, 200) == text
 
 

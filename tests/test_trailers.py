@@ -275,7 +275,8 @@ def _usual_place(line: str) -> int:
 
 
 def test_ten_thousand_commits_are_read_in_a_quarter_of_a_second() -> None:
-    messages = [compose(entry("- add x").model_copy(update={"step": n})) for n in range(10_000)]
+    first = compose(entry("- add x"))
+    messages = [first.replace("Step: 12", f"Step: {n}") for n in range(10_000)]
     fastest = min(_seconds_to_read(messages) for _ in range(4))
     assert fastest < 0.25
 

@@ -13,6 +13,7 @@ from skillgit.errors import RepositoryError
 from skillgit.store.git_cli import GitCli, GitResult
 from skillgit.store.names import HEADS
 
+_WITH_HOOKS_S = 600.0
 _FETCH = (
     "fetch",
     "--quiet",
@@ -61,10 +62,10 @@ def how_to_undo(git: GitCli, branch: str, old: str) -> str:
 
 def _merge(git: GitCli, old: str, new: str) -> GitResult:
     merge = ("merge", "--ff-only", "--no-autostash", new)
-    result = git.run(*merge)
+    result = git.run(*merge, timeout=_WITH_HOOKS_S)
     if result.ok or not _settle(git, old, new):
         return result
-    return git.run(*merge)
+    return git.run(*merge, timeout=_WITH_HOOKS_S)
 
 
 def _settle(git: GitCli, old: str, new: str) -> bool:

@@ -6,19 +6,19 @@ It is worked out from the run's commits alone, so every clone gets the same comm
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import pygit2
 
 from skillgit.errors import ConflictError, UserError
 from skillgit.history import RunCommit
 from skillgit.records import Action, Record
+from skillgit.store.adopted import MAX_ON_TOP
 from skillgit.store.names import HEADS, proposal_ref, run_ref
 from skillgit.store.refs import Refs
 from skillgit.store.rewrite import commit_elsewhere
 from skillgit.store.runs import walk
 from skillgit.trailers import parse_commit
-
-_MAX_ON_TOP = 200
 
 
 class Proposal(Record):
@@ -71,7 +71,7 @@ def propose(git: pygit2.Repository, refs: Refs, run: str) -> Proposal:
     if there is None:
         refs.move(name, old=None, new=built.commit, message=f"skillgit: proposal of {run}")
         return built.model_copy(update={"branch": branch})
-    if there != built.commit and not _is_of_run(git, there, run):
+    if there != built.commit and not _is_of_run(git, there, tip):
         raise ConflictError(
             f"the branch {branch} holds something else than the proposal of {run}",
             hint=f"git branch -m {branch} <another name>",
@@ -85,14 +85,13 @@ def has_ended(git: pygit2.Repository, tip: str) -> bool:
     return trailers is not None and trailers.action is Action.END
 
 
-def _is_of_run(git: pygit2.Repository, commit_id: str, run: str) -> bool:
+def _is_of_run(git: pygit2.Repository, branch: str, run_tip: str) -> bool:
     """Whether a branch, be it rebased or with a person's commits on top, is of the run."""
-    for n, commit in enumerate(git.walk(pygit2.Oid(hex=commit_id))):
+    own = parse_commit(git[run_tip].peel(pygit2.Commit).message)
+    for commit in islice(git.walk(pygit2.Oid(hex=branch)), MAX_ON_TOP):
         trailers = parse_commit(commit.message)
         if trailers is not None:
-            return trailers.run == run
-        if n > _MAX_ON_TOP:
-            break
+            return own is not None and trailers.state.run_id == own.state.run_id
     return False
 
 

@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from skillgit.config import SkillConfig
 from skillgit.errors import RepositoryError, UserError
-from skillgit.history import StepNote
-from skillgit.records import Action, Edit, EditOp, EditOutcome, Outcome
+from skillgit.history import CandidateScore, Entry, Mark, Phase, RunHead, StepNote
+from skillgit.records import Action, Edit, EditOp, EditOutcome, Metric, Outcome
 from skillgit.store.adopt import Adopter, Adoption, AdoptState
 from skillgit.store.adopted import How, is_adopted, read_lineage
 from skillgit.store.git_cli import GitCli
+from skillgit.store.git_store import GitStore
 from skillgit.store.notes import Notes
 from skillgit.store.proposal import propose
 from skillgit.store.refs import Refs
@@ -647,6 +649,7 @@ from pathlib import Path
 import time
 from skillgit.store.adopt import Adopter
 from skillgit.store.git_cli import GitCli
+from skillgit.store.git_store import GitStore
 from skillgit.store.refs import Refs
 from skillgit.store.repository import open_repository
 
@@ -697,3 +700,63 @@ def _wait_for_gits(folder: Path) -> None:
         time.sleep(0.05)
         if not lock.exists():
             break
+
+
+# ── with the store that training writes to ───────────────────────────────────────────────────
+
+
+def test_what_training_recorded_is_applied_again_in_every_document(
+    run: Any, git: Any, adopt: Any, clock: Any
+) -> None:
+    more = "skills/brief/more.md"
+    commit_file(git, run, more, "# More\n\n- Be kind.\n")
+    config = SkillConfig(path=SKILL, files=("*.md",))
+    repository = open_repository(run.folder, durable=False)
+    store = GitStore(repository, config, skill_name="brief", clock=clock)
+    start = store.committed_skill("main")
+    kinder = Edit(op=EditOp.REPLACE, target=more, anchor="Be kind.", content="Be kinder.")
+    better = start.with_document(SKILL, edited(start.main.data.decode(), SAY_HOW).encode())
+    better = better.with_document(more, b"# More\n\n- Be kinder.\n")
+    head_of_run = RunHead(
+        name="train-1",
+        run_id=run.run_id,
+        skill="brief",
+        onto="main",
+        base=head(git),
+        target="a" * 16,
+        run="b" * 16,
+        metric=Metric.HARD,
+    )
+    run.begin()
+    old, new = run.state.current, Mark(score=0.5, step=1, origin="step_0001")
+    outcomes = tuple(EditOutcome(edit=e, outcome=Outcome.APPLIED) for e in (SAY_HOW, kinder))
+    git("update-ref", "-d", run.ref)
+    for action, step, mark, candidate in (
+        (Action.BASELINE, 0, old, None),
+        (Action.ACCEPT_NEW_BEST, 1, new, better),
+        (Action.END, 1, new, None),
+    ):
+        note = StepNote(
+            run=run.run_id, step=step, action=action, n_total=1, n_fail=0, edits=outcomes
+        )
+        store.record(
+            Entry(
+                run=head_of_run,
+                step=step,
+                phase=Phase.END if action is Action.END else Phase.STEP,
+                action=action,
+                score=CandidateScore(score=mark.score),
+                state=run.state.model_copy(update={"current": mark, "best": mark}),
+                candidate=candidate,
+                lines=(note,) if candidate else (),
+            )
+        )
+    assert store.finish(head_of_run) == "skillopt/train-1"
+    mine = "Mine first.\n\n" + (run.folder / SKILL).read_text()
+    commit_file(git, run, SKILL, mine)
+    commit_file(git, run, more, "# More of mine\n\n- Be kind.\n")
+    tip = head(git, "skillopt/train-1")
+    done = adopt(tip, edits_of=None, documents=(SKILL, more))
+    assert done.state is AdoptState.REPLAYED_UNMEASURED
+    assert (run.folder / SKILL).read_text() == edited(mine, SAY_HOW)
+    assert (run.folder / more).read_text() == "# More of mine\n\n- Be kinder.\n"

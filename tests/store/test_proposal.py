@@ -94,6 +94,17 @@ def test_a_branch_of_that_name_with_something_else_is_a_conflict(
     assert "git branch -m" in caught.value.hint
 
 
+def test_another_clones_proposal_of_that_name_is_a_conflict(run: Any, git: Any, refs: Refs) -> None:
+    whole_run(run)
+    propose(run.pygit, refs, "train-1")
+    run.run_id, run.text = "ba9876543210", BETTER
+    run.begin()
+    run.accept(BEST, 0.5)
+    run.end()
+    with pytest.raises(ConflictError):
+        propose(run.pygit, refs, "train-1")
+
+
 def test_nothing_accepted_makes_no_branch_and_says_why(run: Any, git: Any, refs: Refs) -> None:
     run.begin()
     run.reject("worse\n", 0.0)
