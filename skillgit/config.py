@@ -17,7 +17,6 @@ CONFIG_FILE = "skillgit.toml"
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
-TaskField = Literal["id", "prompt", "context", "system", "reference", "choices", "split", "tags"]
 
 
 class Provider(StrEnum):
@@ -54,6 +53,27 @@ class SkillConfig(Record):
     """More documents of the skill, as globs seen from the main document's folder."""
 
 
+class ColumnsConfig(Record):
+    """The names that a task's fields have in the files, where they are not the usual ones."""
+
+    id: str | None = None
+    """What tells tasks apart."""
+    prompt: str | None = None
+    """What the target is asked."""
+    context: str | None = None
+    """What it is told before."""
+    system: str | None = None
+    """What is added to the skill for this task."""
+    reference: str | None = None
+    """The answer, or the list of answers, to compare with."""
+    choices: str | None = None
+    """The options of a multiple choice."""
+    split: str | None = None
+    """`train`, `val` or `test`."""
+    tags: str | None = None
+    """Words to tell tasks apart by."""
+
+
 class TasksConfig(Record):
     """Where the tasks are, and how they are split when a task names no split."""
 
@@ -61,8 +81,7 @@ class TasksConfig(Record):
     """A file or a folder of tasks, from the repository's root."""
     ratio: tuple[float, float, float] = (0.5, 0.25, 0.25)
     """The shares of train, val and test, for tasks that name no split."""
-    columns: dict[TaskField, str] = Field(default_factory=dict)
-    """The names that a task's fields have in the files, where they are not the usual ones."""
+    columns: ColumnsConfig = ColumnsConfig()
     judge: dict[str, JsonValue] | None = None
     """The judge of tasks that name none; without it, `exact` against their reference."""
 

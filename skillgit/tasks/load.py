@@ -53,8 +53,7 @@ def read_drafts(
 
     Raises: TaskError when the files are in no known shape.
     """
-    columns: dict[str, str] = {str(field): name for field, name in config.columns.items()}
-    defaults = Defaults(columns, config.judge)
+    defaults = Defaults(config.columns.model_dump(exclude_none=True), config.judge)
     _, reader = reader_for(source)
     drafts: list[Draft] = []
     for row in reader.rows(source):
