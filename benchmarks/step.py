@@ -19,7 +19,6 @@ from pathlib import Path
 
 from bench_project import FreeModel, git, make_repository, opened
 
-from skillgit.models.journal import Journal
 from skillgit.store.git_store import GitStore
 from skillgit.train import train
 
