@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pygit2
 import pytest
@@ -23,8 +25,12 @@ from skillgit.history import (
 )
 from skillgit.messages import compose, compose_revert, edit_lines
 from skillgit.ports import Clock
-from skillgit.records import Action, Edit, EditOutcome, Metric, Outcome
+from skillgit.records import Action, Edit, EditOp, EditOutcome, Metric, Outcome
+from skillgit.store.adopt import Adopter, Adoption
+from skillgit.store.git_cli import GitCli
 from skillgit.store.git_store import GitStore
+from skillgit.store.proposal import propose
+from skillgit.store.refs import Refs
 from skillgit.store.repository import open_repository
 
 SKILL = "skills/brief/SKILL.md"
@@ -35,6 +41,8 @@ class RunWriter:
     """Writes a run, commit by commit, and keeps its state."""
 
     path = SKILL
+    ADD_RISKS = Edit(op=EditOp.ADD, anchor="- One summary.", content="- Name the risks.")
+    SAY_HOW = Edit(op=EditOp.REPLACE, anchor="- Be short.", content="- Use 200 words.")
 
     def __init__(self, folder: Path, git: Callable[..., str], start: str = START) -> None:
         self.folder = folder
@@ -52,6 +60,29 @@ class RunWriter:
         self.tip = self.base
         self.text = start
         self.pygit = pygit2.Repository(str(folder))
+
+    @staticmethod
+    def edited(text: str, *edits: Edit) -> str:
+        """The text after edits, worked out without what is tested."""
+        for edit in edits:
+            new = edit.content if edit.op is EditOp.REPLACE else f"{edit.anchor}\n{edit.content}"
+            text = text.replace(edit.anchor, new)
+        return text
+
+    def head(self, rev: str = "main") -> str:
+        return self.git("rev-parse", rev).strip()
+
+    def commit_file(self, path: str, text: str) -> str:
+        """A person's commit on what is checked out."""
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / path).write_bytes(text.encode())
+        self.git("add", path)
+        self.git("commit", "-q", "-m", f"Change {path}")
+        return self.head("HEAD")
+
+    def scores(self, range_: str) -> list[str]:
+        form = "--format=%(trailers:key=Skillopt-Score,valueonly,separator=)"
+        return self.git("log", "--reverse", form, range_).split()
 
     @property
     def ref(self) -> str:
@@ -276,3 +307,34 @@ def train(store: GitStore) -> Callable[..., Trainer]:
         return Trainer(on, name, **head)
 
     return make
+
+
+@pytest.fixture
+def proposal(run: RunWriter, clock: Clock) -> str:
+    """Two accepted versions with an epoch between them; the id of the proposal's tip."""
+    run.begin()
+    run.reject("worse\n", 0.0)
+    run.accept(run.edited(run.text, run.ADD_RISKS), 0.5, [run.ADD_RISKS])
+    run.epoch()
+    run.accept(run.edited(run.text, run.SAY_HOW), 0.75, [run.SAY_HOW])
+    run.end()
+    refs = Refs(run.pygit, run.folder / ".git", clock=clock)
+    made = propose(run.pygit, refs, "train-1").commit
+    assert made is not None
+    return made
+
+
+@pytest.fixture
+def adopt(run: RunWriter, clock: Clock) -> Callable[..., Adoption]:
+    def adopted(commit: str, onto: str = "main", *, at: Path | None = None, **options: Any) -> Any:
+        repository = open_repository(at or run.folder, durable=False)
+        folder = repository.workdir or repository.git_dir
+        refs = Refs(repository.git, repository.common, clock=clock, command="adopt")
+        cli = GitCli(folder, os.environ)
+        documents = options.pop("documents", ())
+        by_step = options.pop("edits_of", lambda trailers: run.edits.get(trailers.step))
+        return Adopter(repository, refs, cli, documents, by_step).adopt(
+            commit, onto=onto, **options
+        )
+
+    return adopted
