@@ -23,15 +23,8 @@ def is_there(document: Document, content: str) -> bool:
         start >= document.layout.frontmatter_end
         and _starts_block(document.text, start)
         and _ends_block(document.text, end)
-        and not _inside_fence(document, start, end)
+        and not document.layout.cuts_fence(start, end)
         for start, end in find_folded(document.text, bare)
-    )
-
-
-def _inside_fence(document: Document, start: int, end: int) -> bool:
-    return any(
-        f.start < end and start < f.end and not (start <= f.start and f.end <= end)
-        for f in document.layout.fences
     )
 
 

@@ -7,6 +7,7 @@ ends are `\\n`; bytes are the document's business.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -93,6 +94,10 @@ class Layout:
         """Where a region is, if the document has it."""
         return next((span for span in self.regions if span.region is region), None)
 
+    def cuts_fence(self, start: int, end: int) -> bool:
+        """Whether a span overlaps a fence without holding all of it."""
+        return _cuts(self.fences, start, end)
+
     def spliced(self, start: int, end: int, length: int) -> Layout:
         """What the layout should be once `[start, end)` is replaced by prose of that length.
 
@@ -108,6 +113,12 @@ class Layout:
         )
         regions = tuple(_shifted(span, end, shift) for span in self.regions)
         return Layout(self.frontmatter_end, fences, regions)
+
+
+def _cuts(fences: tuple[Fence, ...], start: int, end: int) -> bool:
+    first = bisect_right(fences, start, key=lambda fence: fence.end)
+    after = bisect_left(fences, end, key=lambda fence: fence.start)
+    return first < after and (fences[first].start < start or end < fences[after - 1].end)
 
 
 def _shifted(span: RegionSpan, from_offset: int, shift: int) -> RegionSpan:
@@ -175,7 +186,7 @@ def _pair_markers(text: str, offset: int, fences: tuple[Fence, ...]) -> tuple[Re
     spans: list[RegionSpan] = []
     opened: tuple[Region, re.Match[str]] | None = None
     for found in _MARKER_LINE.finditer(text, offset):
-        if any(fence.start <= found.start(1) < fence.end for fence in fences):
+        if _cuts(fences, *found.span(1)):
             continue
         region, opens = _MARKER_MEANING[found[1]]
         if opens:

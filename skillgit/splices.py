@@ -109,11 +109,7 @@ def frozen(layout: Layout, start: int, end: int, *, inside: Region | None = None
         own = span.region is inside and span.inner_start <= start and end <= span.inner_end
         if start < span.end and span.start < end and not own:
             return Outcome.PROTECTED
-    for fence in layout.fences:
-        whole = start <= fence.start and fence.end <= end
-        if start < fence.end and fence.start < end and not whole:
-            return Outcome.FENCE
-    return None
+    return Outcome.FENCE if layout.cuts_fence(start, end) else None
 
 
 def refuse_frozen(layout: Layout, start: int, end: int, *, inside: Region | None = None) -> None:

@@ -504,3 +504,14 @@ def test_fifty_edits_of_a_long_document_are_quick() -> None:
     assert all(o.outcome.changed_text for o in outcomes)
     assert Document.parse(result).text.count("- new rule") == 20
     assert took < 1.5, "linear in the length, with room for a slow machine"
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["```\n## x\n", "```\n<!-- APPENDIX_START -->\n```\n", "- '\n", "<!--\n", "`", "[", "> "],
+)
+def test_no_document_makes_an_edit_slow(part: str) -> None:
+    edits = [add("- x"), replace("“q", "y"), add("'"), delete("```")]
+    started = time.perf_counter()
+    apply_edits((part * 5_000).encode(), edits)
+    assert time.perf_counter() - started < 3
