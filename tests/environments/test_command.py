@@ -309,3 +309,15 @@ def test_the_provider_decides_which_environment_it_is() -> None:
 def test_a_reply_can_be_read_back_from_the_journal() -> None:
     reply = CommandReply(exit_code=0, stdout="\x00é", cut=1)
     assert CommandReply.model_validate_json(reply.model_dump_json()) == reply
+
+
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "bring-your-own-agent.md"
+
+
+@pytest.mark.parametrize(("language", "runner"), [("python", sys.executable), ("sh", "sh")])
+def test_the_agents_that_the_docs_show_work(language: str, runner: str, tmp_path: Path) -> None:
+    program = HOW_TO.read_text().split(f"```{language}\n")[1].split("```")[0]
+    (tmp_path / "agent").write_text(program)
+    rollout = run(environment(runner, "agent", root=tmp_path))
+    assert rollout.failure is None
+    assert rollout.answer.strip() == "# Brief\n\nTides\n\n## Key Risks\n\nNone that we know of."

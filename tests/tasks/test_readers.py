@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from skillgit.config import TasksConfig
 from skillgit.errors import TaskError
 from skillgit.records import Split
 from skillgit.tasks import TaskSet, load_tasks
+from skillgit.tasks.fields import NAMES
 
 Load = Callable[..., TaskSet]
 
@@ -274,3 +276,16 @@ def test_an_eval_that_cannot_be_used_is_named(
         load({"s/evals/evals.json": evals(change), "s/bin": b"\xff\xfe\x00"}, "s")
     assert "s/evals/evals.json: eval 1: " in caught.value.message
     assert reason in caught.value.message
+
+
+# ── the page about all this ──────────────────────────────────────────────────────────────────
+
+
+def test_the_docs_name_every_field_and_show_tasks_that_load(load: Load) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "tasks.md").read_text()
+    for name, others in NAMES.items():
+        assert all(f"`{other}`" in page for other in (name, *others))
+    examples = [block.split("```")[0] for block in page.split("```json\n")[1:]]
+    third = {"id": "x", "prompt": "Explain rust.", "reference": "oxide"}
+    read = load({"t.jsonl": "".join([*examples, json.dumps(third)])}, "t.jsonl")
+    assert [t.id for t in read.tasks] == ["brief-01", "bm-001", "x"]
