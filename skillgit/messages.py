@@ -147,15 +147,17 @@ _PLAIN_START = re.compile(r"- \S|[A-Z]?[a-z]+ [A-Za-z(\"]")
 def edit_lines(outcomes: Iterable[EditOutcome]) -> tuple[str, ...]:
     """One line for each edit that is in the new text, and one that counts the others.
 
+    The document is named where the edits are of more than one.
     Shape: lines without line ends, each safe to stand in a commit message.
     """
-    applied: list[str] = []
-    others: Counter[str] = Counter()
-    for outcome in outcomes:
-        if outcome.outcome.changed_text:
-            applied.append(f"- {_what(outcome.edit)}{_why(outcome.edit)} ({_seen(outcome.edit)})")
-        else:
-            others[_IN_WORDS[outcome.outcome]] += 1
+    told = list(outcomes)
+    edits = [outcome.edit for outcome in told if outcome.outcome.changed_text]
+    others = Counter(_IN_WORDS[o.outcome] for o in told if not o.outcome.changed_text)
+    several = len({edit.target for edit in edits}) > 1
+    applied = [
+        f"- {_what(edit)}{_where(edit) if several else ''}{_why(edit)} ({_seen(edit)})"
+        for edit in edits
+    ]
     if len(applied) > MAX_LINES - 1:
         rest = len(applied) - (MAX_LINES - 2)
         applied = [*applied[: MAX_LINES - 2], f"- and {rest} more edits"]
@@ -184,14 +186,17 @@ _IN_WORDS = {
 def _what(edit: Edit) -> str:
     content = _quoted(edit.content, _MAX_CONTENT)
     anchor = _quoted(edit.anchor, _MAX_ANCHOR)
-    place = "" if edit.target == "skill" else f" in {_quoted(edit.target, _MAX_ANCHOR)}"
     match edit.op:
         case EditOp.ADD:
-            return f"add {content}" + (f" after {anchor}" if edit.anchor.strip() else "") + place
+            return f"add {content}" + (f" after {anchor}" if edit.anchor.strip() else "")
         case EditOp.DELETE:
-            return f"delete {anchor}{place}"
+            return f"delete {anchor}"
         case EditOp.REPLACE:
-            return f"replace {anchor} with {content}{place}"
+            return f"replace {anchor} with {content}"
+
+
+def _where(edit: Edit) -> str:
+    return f" in {_quoted(edit.target, _MAX_ANCHOR)}"
 
 
 def _why(edit: Edit) -> str:

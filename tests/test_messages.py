@@ -154,14 +154,19 @@ def test_edits_are_told_in_words() -> None:
     )
     added, replaced, deleted, others = lines
     assert added == (
-        '- add "Name the main risks in a section of their own." after "## Structure",'
+        '- add "Name the main risks in a section of their own." after "## Structure" in "skill",'
         " because: briefs lacked them (seen in 4 failures)"
     )
     assert replaced == (
         '- replace "be short" with "use 200 words" in "skills/brief/rules.md" (seen in 1 success)'
     )
-    assert deleted == '- delete "old rule" (seen in 1 failure)'
+    assert deleted == '- delete "old rule" in "skill" (seen in 1 failure)'
     assert others == "Not applied: 1 anchor not found, 2 over the budget"
+
+
+def test_the_document_is_not_named_where_there_is_only_one() -> None:
+    edit = Edit(op=EditOp.ADD, target="skills/brief/SKILL.md", content="x", support_count=2)
+    assert edit_lines([outcome(edit), outcome(edit)]) == ('- add "x" (seen in 2 failures)',) * 2
 
 
 @pytest.mark.parametrize("what", list(Outcome))
