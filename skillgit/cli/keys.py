@@ -28,7 +28,7 @@ def find_key(model: ModelConfig, role: str, invocation: Invocation, tree: Worktr
     Raises: UserError when there is no key, or the user's program gives none.
     """
     name = model.api_key_env
-    if model.provider is Provider.SIMULATED or not name:
+    if model.provider is not Provider.OPENAI or not name:
         return None
     key = invocation.environ.get(name, "").strip() or _from_program(name, invocation, tree)
     if key:

@@ -94,20 +94,17 @@ def print_table(
     """
     widths = [max(map(width_of, column)) for column in zip(head, *rows, strict=True)]
     widths[-1] = 0
+    columns = [(width, i in right) for i, width in enumerate(widths)]
     limit = terminal_width()
-    lines = [
-        indent
-        + GAP.join(
-            _cell(text, widths[i], flush_right=i in right) for i, text in enumerate(row)
-        ).rstrip()
-        for row in [head, *rows]
-    ]
-    sys.stdout.write("".join(f"{fit(line, limit)}\n" for line in lines))
+    for row in [head, *rows]:
+        cells = [_cell(text, *column) for text, column in zip(row, columns, strict=True)]
+        sys.stdout.write(fit(indent + GAP.join(cells).rstrip(), limit) + "\n")
 
 
-def _cell(text: str, width: int, *, flush_right: bool) -> str:
-    padding = " " * (width - width_of(text))
-    return padding + text if flush_right else text + padding
+def _cell(text: str, width: int, flush_right: bool) -> str:  # noqa: FBT001 - a column's layout
+    if not text.isascii():
+        width += len(text) - width_of(text)
+    return text.rjust(width) if flush_right else text.ljust(width)
 
 
 def fit(line: str, limit: int | None) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from skillgit.errors import RepositoryError, UserError
 from skillgit.store.git_cli import GitCli
 from skillgit.store.private import PrivateFolder
+from skillgit.store.repository import open_repository
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,12 @@ class Worktree:
         return self.ask("config", "--get", name)
 
     def has_identity(self) -> bool:
-        """Whether a name and an address are set: what git guesses from the machine is neither."""
-        return bool(self.setting("user.name") and self.setting("user.email"))
+        """Whether a name and an address are set that the run's commits can be made under."""
+        try:
+            open_repository(self.root).identity()
+        except RepositoryError:
+            return False
+        return True
 
     def relative(self, path: Path) -> str:
         """The path from the root, with slashes, as git names it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -108,10 +109,46 @@ def task_lines(n: int = 15) -> str:
 @pytest.fixture
 def skill_repo(repo: Path, git: Callable[..., str]) -> Path:
     """A repository with a deficient skill and its tasks, both committed."""
+    write_project(repo)
+    git("add", ".")
+    git("commit", "--quiet", "-m", "Add the skill and its tasks")
+    return repo
+
+
+CLOCK = "2026-03-01T12:00:00Z"
+
+
+def write_project(repo: Path) -> None:
+    """Put the deficient skill and its tasks where they belong."""
     (repo / "skills" / "brief").mkdir(parents=True)
     (repo / "skills" / "brief" / "SKILL.md").write_text(SKILL)
     (repo / "tasks").mkdir()
     (repo / "tasks" / "brief.jsonl").write_text(task_lines())
-    git("add", ".")
-    git("commit", "--quiet", "-m", "Add the skill and its tasks")
+
+
+@pytest.fixture(scope="session")
+def trained_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose one run has ended; only ever copied."""
+    repo = tmp_path_factory.mktemp("trained") / "repo"
+    repo.mkdir()
+    hidden = dict.fromkeys(("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"), os.devnull)
+    environ = {**os.environ, **hidden, "HOME": str(repo.parent), "SKILLGIT_CLOCK": CLOCK}
+    git, skillgit = ["git"], [sys.executable, "-m", "skillgit"]
+    write_project(repo)
+    for words in (
+        [*git, "init", "--quiet", "--initial-branch=main"],
+        [*git, "config", "user.name", "Ada Tester"],
+        [*git, "config", "user.email", "ada@example.org"],
+        [*skillgit, "init", "skills/brief", "--provider", "simulated"],
+        [*git, "add", "."],
+        [*git, "commit", "--quiet", "-m", "Add the skill and its tasks"],
+        [*skillgit, "train", "--epochs", "2"],
+    ):
+        subprocess.run(words, cwd=repo, env=environ, check=True, capture_output=True)
     return repo
+
+
+@pytest.fixture
+def trained(trained_once: Path, tmp_path: Path) -> Path:
+    """A repository whose one run has ended, for this test alone."""
+    return shutil.copytree(trained_once, tmp_path / "repo", symlinks=True)

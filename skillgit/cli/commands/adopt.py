@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import click
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.output import json_option, print_commands, print_json
 from skillgit.cli.project import open_project
-from skillgit.cli.runs import Runs
 from skillgit.errors import UserError
 from skillgit.store.adopt import Adopter, AdoptState
 from skillgit.store.git_cli import GitCli
-from skillgit.store.names import HEADS, proposal_ref, run_ref
-from skillgit.store.proposal import Proposal, build_proposal, has_ended, propose
+from skillgit.store.names import HEADS, run_ref
+from skillgit.store.proposal import Proposal
 from skillgit.store.refs import Refs
 from skillgit.store.repository import open_repository
+from skillgit.store.revisions import find_proposal
 
 
 @click.command()
@@ -42,69 +40,31 @@ def command(
         clock=invocation.clock,
         command=invocation.typed("adopt", version),
     )
-    finder = _Finder(Runs(repository, invocation), refs, invocation)
-    proposal = finder.find(version)
+    proposal = find_proposal(repository.git, version)
+    if proposal.commit is None:
+        raise _nothing_to_adopt(proposal, invocation)
     cli = GitCli(repository.workdir or repository.git_dir, invocation.environ)
     adopter = Adopter(repository=repository, refs=refs, cli=cli)
     adoption = adopter.adopt(proposal.commit, onto=into or project.config.repo.onto, merge=merge)
     if as_json:
-        print_json("adoption", {**adoption.model_dump(mode="json"), "ended": proposal.ended})
+        print_json("adoption", {**adoption.model_dump(mode="json"), "goes_on": proposal.goes_on})
         return
     print(adoption)
-    if not proposal.ended:
+    if proposal.goes_on:
         print(f"{proposal.run} has not ended; {invocation.typed('train')} goes on with it")
     if adoption.undo is not None and adoption.state is not AdoptState.ALREADY:
         print_commands([adoption.undo], title="To take it back:")
 
 
-@dataclass(frozen=True)
-class _Found:
-    run: str
-    commit: str
-    ended: bool = True
-
-
-@dataclass(frozen=True)
-class _Finder:
-    runs: Runs
-    refs: Refs
-    invocation: Invocation
-
-    def find(self, version: str) -> _Found:
-        """The proposal that is meant.
-
-        Raises: UserError when there is nothing to adopt, saying why and where the run is.
-        """
-        if version == "best":
-            return self._of_best()
-        there = self.refs.read(proposal_ref(version))
-        if there is not None:
-            return _Found(version, there)
-        next(self.runs.history(version))
-        proposal = propose(self.runs.repository.git, self.refs, version)
-        return self._checked(proposal, self._why(proposal))
-
-    def _of_best(self) -> _Found:
-        """The proposal of the run that holds the tag; built from the tag while it goes on."""
-        git = self.runs.repository.git
-        commit = self.runs.commit_of("best")
-        holder = self.runs.read(commit)
-        tip = self.runs.tip(holder.run) if holder else None
-        if holder is not None and tip is not None and has_ended(git, tip):
-            return self.find(holder.run)
-        built = build_proposal(git, commit)
-        return self._checked(built, "", ended=False)
-
-    def _checked(self, proposal: Proposal, hint: str, *, ended: bool = True) -> _Found:
-        if proposal.commit is None:
-            raise UserError(f"there is nothing to adopt: {proposal.reason}", hint=hint)
-        return _Found(proposal.run, proposal.commit, ended)
-
-    def _why(self, proposal: Proposal) -> str:
-        typed, branch = self.invocation.typed, run_ref(proposal.run).removeprefix(HEADS)
-        tip = self.runs.tip(proposal.run)
-        if tip is not None and not has_ended(self.runs.repository.git, tip):
-            return (
-                f"{typed('train')} goes on with it; {typed('adopt', 'best')} takes the best so far."
-            )
-        return f"{typed('log', proposal.run)} shows what was tried, on branch {branch}."
+def _nothing_to_adopt(proposal: Proposal, invocation: Invocation) -> UserError:
+    run, branch = proposal.run, run_ref(proposal.run).removeprefix(HEADS)
+    if proposal.goes_on:
+        return UserError(
+            f"there is nothing to adopt: {run} has not ended yet",
+            hint=f"{invocation.typed('train')} goes on with it; "
+            f"{invocation.typed('adopt', 'best')} takes the best so far.",
+        )
+    return UserError(
+        f"there is nothing to adopt: {proposal.reason}",
+        hint=f"{invocation.typed('log', run)} shows what was tried, on branch {branch}.",
+    )

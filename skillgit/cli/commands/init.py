@@ -11,7 +11,7 @@ from skillgit.cli.setup import OPTIMIZER, TARGET, Choices, Written, set_up
 from skillgit.config import CONFIG_FILE, Provider
 from skillgit.schedule import steps_per_epoch
 
-PROVIDERS = click.Choice([provider.value for provider in Provider])
+PROVIDERS = click.Choice([Provider.OPENAI.value, Provider.SIMULATED.value])
 
 
 @click.command()

@@ -19,7 +19,6 @@ from skillgit.records import Action, Score
 from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
 from skillgit.store.git_cli import GitCli
 from skillgit.store.git_store import GitStore
-from skillgit.store.names import run_ref
 from skillgit.store.repository import open_repository
 
 LineT = TypeVar("LineT", bound=NoteLine)
@@ -80,7 +79,7 @@ class _Reader:
 
     def _noted(self, commit: RunCommit) -> RunCommit:
         """The commit on the run's branch that this one is a copy of, and that the notes are on."""
-        if self.runs.tip(commit.run) is None:
+        if not self.runs.has(commit.run):
             return commit
         same = (commit.state.run_id, commit.step, commit.action)
         for other in self.runs.history(commit.run):
@@ -111,7 +110,7 @@ class _Reader:
 
     def _task_names(self, commit: RunCommit) -> dict[str, str]:
         """Each task's key in the ledger by its id, as the run wrote it down when it began."""
-        if self.store.refs.read(run_ref(commit.run)) is None:
+        if not self.runs.has(commit.run):
             return {}
         *_, baseline = self.runs.history(commit.run)
         note = _first(self.store.notes_on(baseline.id), ConfigNote)

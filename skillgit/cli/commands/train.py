@@ -66,6 +66,7 @@ def run_training(invocation: Invocation, wishes: Wishes, *, as_json: bool = Fals
         run = session.opened.training.run
         if session.opened.launch is Launch.ENDED:
             say(f"{run.name} has ended, and nothing it depends on has changed; nothing was spent")
+            say(f"{invocation.typed('train', '--new')} begins the next run")
         else:
             invocation.resume = _to_resume(invocation, wishes)
             _announce(session)
