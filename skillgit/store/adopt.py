@@ -146,7 +146,7 @@ class Adopter:
         result = self.cli.at(folder).run("merge", "--no-autostash", "-m", message, tip)
         if not result.ok:
             raise UserError(
-                f"{result.words}\n{result.text}".strip(),
+                "\n".join(dict.fromkeys((*result.words.split("\n"), *result.text.split("\n")))),
                 hint="Resolve, git add and git commit; git merge --abort takes the merge back.",
             )
         new = str(self.repository.onto_commit(onto).id)

@@ -35,6 +35,8 @@ EditsOf = Callable[[ParsedTrailers], Sequence[Edit] | None]
 
 _FITS = (Outcome.APPLIED, Outcome.APPLIED_NORMALIZED, Outcome.DUPLICATE, Outcome.NOOP)
 
+_AROUND = 3
+
 
 class Replay(Record):
     """Commits that were made again, in no branch yet; `measured`: the gate's verdict holds."""
@@ -98,7 +100,9 @@ class Replayer:
         for commit_id in commits:
             commit = self._git[commit_id].peel(pygit2.Commit)
             tree = self._tree(lineage, commit, tip)
-            message = None if measured else mark_unmeasured(commit.message)
+            message = (
+                None if measured or not self._step(commit_id) else mark_unmeasured(commit.message)
+            )
             tip = commit_elsewhere(
                 self._git, commit, tip, tree=tree, message=message, in_order=True
             )
@@ -176,10 +180,10 @@ class Replayer:
         return self._documents[0] if edit.target == "skill" else edit.target
 
     def _refusal(self, lineage: Lineage, path: str, what: str, merged: bytes) -> UserError:
-        shown = merged.decode("utf-8", "replace").rstrip("\n")
+        said = f"{path} has changed since the base of {lineage.run}, and {what} does not fit there"
+        conflicts = _conflicts(merged.decode("utf-8", "replace"))
         return UserError(
-            f"{path} has changed since the base of {lineage.run}, and {what} does not fit there:"
-            f"\n\n{shown}\n",
+            f"{said}:\n\n{conflicts}\n" if conflicts else said,
             hint=f"skillgit adopt {lineage.run} --merge leaves the conflict for you to resolve.",
         )
 
@@ -189,6 +193,21 @@ def _named(misfit: EditOutcome) -> str:
     words = " ".join((edit.anchor.strip() or edit.content).split())
     shown = words if len(words) <= 60 else f"{words[:59]}…"
     return f'the edit "{edit.op.value}" at "{shown}" ({misfit})'
+
+
+def _conflicts(merged: str) -> str:
+    """The conflicts of a merged text with a few lines around each."""
+    lines = merged.replace("\r\n", "\n").split("\n")
+    shown: set[int] = set()
+    start: int | None = None
+    for n, line in enumerate(lines):
+        if line.startswith("<<<<<<< "):
+            start = n
+        elif line.startswith(">>>>>>> ") and start is not None:
+            shown |= set(range(max(0, start - _AROUND), min(len(lines), n + _AROUND + 1)))
+            start = None
+    parts = [lines[n] if n - 1 in shown or n == 0 else f"...\n{lines[n]}" for n in sorted(shown)]
+    return "\n".join(parts).strip("\n")
 
 
 def _data(tree: pygit2.Tree, path: str) -> bytes | None:

@@ -167,7 +167,9 @@ def _here_or_remote(git: pygit2.Repository, ref: str) -> str | None:
 def _unknown(git: pygit2.Repository, typed: str) -> UserError:
     if typed == "best":
         return UserError("there is no best version yet", hint="skillgit train measures one.")
-    near = difflib.get_close_matches(typed.partition("@")[0], sorted(_known(git)), n=3, cutoff=0.5)
+    near = difflib.get_close_matches(
+        typed.partition("@")[0], sorted({*_known(git)}), n=3, cutoff=0.5
+    )
     hint = "git branch --list 'skillopt/*' shows the runs and their proposals"
     return UserError(
         f"there is no version {typed!r}",

@@ -109,6 +109,7 @@ def test_a_conflict_of_gits_merge_is_left_to_resolve(
     old = run.commit_file(run.path, mine)
     with pytest.raises(UserError, match="CONFLICT") as caught:
         adopt(proposal, merge=True)
+    assert caught.value.message.count("CONFLICT") == 1
     assert "git merge --abort" in caught.value.hint
     git("merge", "--abort")
     assert run.head() == old

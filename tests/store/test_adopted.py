@@ -54,3 +54,27 @@ def test_what_one_other_run_did_is_not_this_proposal(
 
 def test_an_unmerged_proposal_is_not_adopted(run: Any, git: Any, proposal: str) -> None:
     assert is_adopted(run.pygit, read_lineage(run.pygit, proposal), run.head()) is None
+
+
+def test_gits_rebase_keeps_every_line_and_the_result_is_a_proposal(
+    run: Any, git: Any, proposal: str, adopt: Any
+) -> None:
+    messages = git("log", "--format=%B", f"{run.base}..{proposal}")
+    old = run.commit_file("src/app.py", "print()\n")
+    git("rebase", "-q", "main", "skillopt/train-1")
+    assert git("log", "--format=%B", "main..skillopt/train-1") == messages
+    tip = run.head("skillopt/train-1")
+    assert read_lineage(run.pygit, tip).base == old
+    git("switch", "-q", "main")
+    assert adopt(tip).state is AdoptState.FAST_FORWARD
+    assert adopt(proposal).state is AdoptState.ALREADY
+
+
+def test_a_reverted_adoption_was_one(run: Any, git: Any, proposal: str, adopt: Any) -> None:
+    run.commit_file("src/app.py", "print()\n")
+    new = adopt(proposal).new
+    git("revert", "--no-edit", new)
+    git("revert", "--no-edit", f"{new}~2")
+    assert git("diff", "--name-only", run.base, "main").split() == ["src/app.py"]
+    again = adopt(proposal)
+    assert (again.state, again.recognised.commit) == (AdoptState.ALREADY, new)

@@ -169,6 +169,7 @@ def test_one_that_does_not_fit_is_refused_with_the_three_way_diff(
     for part in ("<<<<<<< now", "- Be brief.", "||||||| base", "- Be short.", "- Use 200 words."):
         assert part in caught.value.message
     assert 'the edit "replace" at "- Be short." (anchor_missing)' in caught.value.message
+    assert "Write a brief." not in caught.value.message
     assert "--merge" in caught.value.hint
     assert run.head() == old
     assert git("status", "--porcelain") == ""
