@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 import secrets
-import signal
 import subprocess
 import tempfile
 import threading
@@ -24,10 +23,8 @@ from typing import IO
 from skillgit.canonical import fingerprint
 from skillgit.errors import BlockedError, CallError
 from skillgit.ports import Clock
+from skillgit.process_tree import MARK, end_tree
 from skillgit.records import PaidReply, Record
-
-MARK = "SKILLGIT_PROCESS"
-"""The variable by which everything a program has started is found again (on Linux)."""
 
 KEPT_BYTES = 1_000_000
 """How much of a program's output is kept. Unit: bytes."""
@@ -36,9 +33,7 @@ _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECAS
 _SHORTEST_SECRET = 8
 _KEPT_ERRORS = 16_000
 _CHUNK = 65_536
-_SWEEPS = 50
 _PIPES_CLOSE_WITHIN = 5.0
-_PROC = Path("/proc")
 
 
 class CommandRequest(Record):
@@ -130,7 +125,7 @@ def _run(
             f"{command[0]} was not done within {program.timeout:g} s and was ended"
         ) from error
     finally:
-        _end(process, mark)
+        end_tree(process, mark)
         feeder.join(_PIPES_CLOSE_WITHIN)
         out.close()
         errors.close()
@@ -207,30 +202,6 @@ def _feed(pipe: IO[bytes], data: bytes) -> None:
         pipe.write(data)
     with suppress(OSError, ValueError):
         pipe.close()
-
-
-def _end(process: subprocess.Popen[bytes], mark: str) -> None:
-    """End the program and all that it started: its session, and whatever left that."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    wanted = f"{MARK}={mark}".encode()
-    for _ in range(_SWEEPS):
-        if not _end_marked(wanted):
-            break
-    process.wait()
-
-
-def _end_marked(wanted: bytes) -> int:
-    """Kill every live process whose environment has the mark; how many there were."""
-    ended = 0
-    for entry in _PROC.iterdir() if _PROC.is_dir() else ():
-        if not entry.name.isdigit():
-            continue
-        with suppress(OSError):
-            if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                os.kill(int(entry.name), signal.SIGKILL)
-                ended += 1
-    return ended
 
 
 def _without_secrets(text: str, variables: Mapping[str, str]) -> str:

@@ -7,12 +7,14 @@ import unicodedata
 
 from pydantic import JsonValue
 
-_TAGGED = re.compile(r"<answer>(.*?)</answer>", re.IGNORECASE | re.DOTALL)
-_BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
+_TAGS = ("<answer>", "</answer>")
+_BOX = "\\boxed{"
 _LABELLED = re.compile(
-    r"^[\s>*_#`-]*(?:the\s+)?(?:final\s+|correct\s+)?answer\s*(?:\s+is)?[*_]*\s*[:=][*_]*[ \t]*(\S.*)$",
+    r"^[ \t>*_#`-]*(?:(?:so|the|my|final|correct) +){0,3}answer"
+    r"(?:[*_]* +is\b *[:=]?|[*_ ]*[:=])[*_]*[ \t]*(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
+_TYPESET = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}")
 _DIGITS = r"(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
 _NUMBER = re.compile(rf"(?<![\w.])[-+−]?{_DIGITS}(?:[eE][-+]?\d+)?(?:\s?/\s?{_DIGITS})?")
 _EDGES = "\"'`*_“”‘’«»„ \t\n"
@@ -21,11 +23,30 @@ _SPACE = re.compile(r"\s+")
 
 def final_answer(text: str) -> str:
     """What the answer itself marks as final, by `<answer>`, `\\boxed{}` or `Answer:`; else all."""
-    for marked in (_TAGGED, _BOXED, _LABELLED):
-        found = marked.findall(text)
-        if found:
-            return str(found[-1]).strip()
-    return text.strip()
+    marked = _tagged(text) or _boxed(text)
+    if marked is None:
+        labelled = _LABELLED.findall(text)
+        marked = labelled[-1] if labelled else text
+    return str(marked).strip()
+
+
+def _tagged(text: str) -> str | None:
+    """What the last pair of answer tags holds."""
+    lowered = text.lower()
+    end = lowered.rfind(_TAGS[1]) if len(lowered) == len(text) else text.rfind(_TAGS[1])
+    start = lowered.rfind(_TAGS[0], 0, max(end, 0))
+    return text[start + len(_TAGS[0]) : end] if start >= 0 else None
+
+
+def _boxed(text: str) -> str | None:
+    """What the last box holds, to the brace that closes it."""
+    start = text.rfind(_BOX)
+    depth = 0
+    for at in range(start + len(_BOX) - 1, len(text)) if start >= 0 else ():
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if depth == 0:
+            return _TYPESET.sub(r"\1", text[start + len(_BOX) : at])
+    return None
 
 
 def last_number(text: str) -> float | None:

@@ -13,8 +13,9 @@ from skillgit.judges.answers import final_answer, plain
 
 _ALONE = re.compile(r"[\s(\[]*([A-Za-z])[\s)\].:]*$")
 _FIRST = re.compile(r"\(?([A-Za-z])[).:]\s")
+_SAID = re.compile(r"\b(?i:answer(?: is)?|choose|pick)\s*:?\s*[*_]*\(?([A-Z])\b(?!['’])")
 _MARKED = re.compile(
-    r"\(([A-Za-z])\)|\*\*\(?([A-Za-z])\)?[.:]?\*\*|\b(?:option|choice|answer is|answer)\s*:?\s*\(?([A-Z])\b"
+    r"\(([A-Za-z])\)|\*\*\(?([A-Za-z])\)?[.:]?\*\*|\b(?i:option|choice)\s*:?\s*\(?([A-Z])\b"
 )
 
 
@@ -63,16 +64,23 @@ def chosen_option(answer: str, options: Mapping[str, str]) -> str | None:
     for letter, option in options.items():
         if bare == plain(option):
             return letter
-    if alone := _ALONE.match(bare):
-        return _known(alone[1], options)
-    named = {(a or b or c).upper() for a, b, c in _MARKED.findall(text)} & options.keys()
-    if first := _FIRST.match(text.lstrip("*_ \t\n")):
-        letter, rest = first[1].upper(), plain(text.lstrip("*_ \t\n")[first.end() :])
+    rows = [row for row in text.splitlines() if row.strip()] or [""]
+    alone = (_ALONE.match(row) for row in (bare, plain(rows[0]), plain(rows[-1])))
+    letters = {match[1].upper() for match in alone if match}
+    if letters:
+        return _single(letters & options.keys()) if len(letters) == 1 else None
+    said = {str(letter).upper() for letter in _SAID.findall(answer)} & options.keys()
+    if len(said) == 1:
+        return said.pop()
+    named = {str(a or b or c).upper() for a, b, c in _MARKED.findall(text)} & options.keys() | said
+    start = text.lstrip("*_ \t\n")
+    if first := _FIRST.match(start):
+        letter, rest = first[1].upper(), plain(start[first.end() :])
         if letter in options and rest.startswith(plain(options[letter])):
             return letter
         named |= {letter} & options.keys()
-    return named.pop() if len(named) == 1 else None
+    return _single(named)
 
 
-def _known(letter: str, options: Mapping[str, str]) -> str | None:
-    return letter.upper() if letter.upper() in options else None
+def _single(letters: set[str]) -> str | None:
+    return next(iter(letters)) if len(letters) == 1 else None

@@ -35,8 +35,13 @@ def sections(markdown: str) -> list[Section]:
         for at, token in enumerate(tokens)
         if token.type == "heading_open" and token.map is not None
     ]
-    found = []
-    for at, (level, (_, body_start), text) in enumerate(headings):
-        ends = (where[0] for depth, where, _ in headings[at + 1 :] if depth <= level)
-        found.append(Section(text, "\n".join(lines[body_start : next(ends, len(lines))])))
-    return found
+    ends: dict[int, int] = {}
+    nearest: dict[int, int] = {}
+    for at in range(len(headings) - 1, -1, -1):
+        level, (start, _), _ = headings[at]
+        ends[at] = min((nearest[depth] for depth in nearest if depth <= level), default=len(lines))
+        nearest[level] = start
+    return [
+        Section(text, "\n".join(lines[body_start : ends[at]]))
+        for at, (_, (_, body_start), text) in enumerate(headings)
+    ]

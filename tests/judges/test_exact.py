@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -79,6 +80,8 @@ def test_case_counts_when_asked() -> None:
         ("<answer>42</answer> (of 50)", 42, {}, True),
         ("GPT4", 4, {}, False),
         ("8", [7, 8], {}, True),
+        ("first <answer>7</answer>, no: <Answer> 42 </Answer>", 42, {}, True),
+        ("so \\boxed{\\frac{84}{2}} = \\boxed{42}", 42, {}, True),
     ],
 )
 def test_numbers(answer: str, reference: Any, settings: dict[str, Any], right: bool) -> None:
@@ -106,6 +109,15 @@ CITIES = ["London", "Paris", "Rome", "A Coruña"]
         "\\boxed{B}",
         "It must be option B, as shown.",
         "Reasoning …\nso I choose (B)",
+        "Answer is B",
+        "My answer: b.",
+        "B\n\nBecause it is the capital.",
+        "It is the capital, so:\n\nB",
+        "The answer is Paris",
+        "so the answer is **B**, not (A)",
+        "Option A is tempting, but the answer is B.",
+        "$\\boxed{\\text{B}}$",
+        "Final Answer: The final answer is (B). I hope it is correct.",
     ],
 )
 def test_the_option_that_an_answer_names_is_read(answer: str) -> None:
@@ -115,7 +127,7 @@ def test_the_option_that_an_answer_names_is_read(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["", "A or B", "(A) or (B)", "E", "A big city", "London or Paris"]
+    "answer", ["", "A or B", "(A) or (B)", "E", "A big city", "London or Paris", "A\nor\nB"]
 )
 def test_no_single_option_is_wrong(answer: str) -> None:
     assert not is_right(answer, "A", choices=CITIES)
@@ -159,3 +171,13 @@ def test_settings_that_cannot_be_used_are_refused_by_task(
 def test_what_equals_its_default_is_no_part_of_the_identity() -> None:
     spelled = judge_identity(exact_task("a", case_sensitive=False), JudgeResources())
     assert spelled == judge_identity(exact_task("a"), JudgeResources())
+
+
+@pytest.mark.parametrize(
+    "unit", ["<answer>", "\\boxed{", "answer ", "**", "\n", "1,", "1/ ", "(A ", "Answer"]
+)
+def test_a_long_answer_is_read_in_little_time(unit: str) -> None:
+    started = time.monotonic()
+    is_right(unit * 100_000, "A", choices=CITIES)
+    is_right(unit * 100_000, 3)
+    assert time.monotonic() - started < 3

@@ -231,3 +231,10 @@ def test_a_judge_of_form_alone_is_known() -> None:
     shape = [{"op": "section_present", "arg": "A"}, {"op": "max_chars", "arg": 9}]
     assert looks_at_shape_only(rule_task(*shape))
     assert not looks_at_shape_only(rule_task(*shape, {"op": "contains", "arg": "x"}))
+
+
+@pytest.mark.parametrize("unit", ["# a\n", "## a\n# b\n", "> ", "[", "`", "- a\n"])
+def test_the_sections_of_a_long_answer_are_found_in_little_time(unit: str) -> None:
+    started = time.monotonic()
+    passes(unit * 10_000, "section_present", "zz")
+    assert time.monotonic() - started < 5
