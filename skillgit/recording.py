@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from skillgit.gate import beats
 from skillgit.history import CandidateScore, Entry, Mark, NoteLine, Phase, RejectedLine, StepNote
+from skillgit.judging import Hearing
 from skillgit.messages import edit_lines
 from skillgit.ports import Account
 from skillgit.records import Action, Measurements, Skill
 from skillgit.schedule import epoch_of
 from skillgit.stages.rollout import Evaluation
-from skillgit.standing import Moment, Standing, Training, ledger_lines
+from skillgit.standing import Moment, Standing, Training
 
 
 def step_moment(
@@ -19,17 +20,16 @@ def step_moment(
     standing: Standing,
     note: StepNote,
     candidate: Skill,
-    evaluation: Evaluation | None,
+    hearing: Hearing | None,
     account: Account,
 ) -> Moment:
-    """The entry of a step whose note is written. No evaluation: the candidate is current."""
+    """The entry of a step whose note is written. No hearing: the candidate is current."""
+    evaluation = hearing.evaluation if hearing else None
     applied = tuple(o for o in note.edits if o.outcome.changed_text)
     after = _stand(setup, standing, note, candidate, evaluation, account)
-    object_lines: tuple[tuple[str, NoteLine], ...] = ()
-    if evaluation is not None:
-        object_lines = ledger_lines(evaluation)
-        if note.action.rejected:
-            object_lines += _rejected_lines(setup, standing, note, evaluation.measurements)
+    object_lines = hearing.object_lines if hearing else ()
+    if evaluation is not None and note.action.rejected:
+        object_lines += _rejected_lines(setup, standing, note, evaluation.measurements)
     entry = Entry(
         run=setup.run,
         step=note.step,

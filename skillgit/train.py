@@ -14,8 +14,8 @@ from skillgit.canonical import slot_seed
 from skillgit.errors import BlockedError
 from skillgit.gate import mean_score
 from skillgit.history import StepNote
+from skillgit.judging import Judged, judge
 from skillgit.moments import baseline, epoch_end, run_end
-from skillgit.ports import Trial
 from skillgit.recording import step_moment
 from skillgit.records import (
     Action,
@@ -23,15 +23,13 @@ from skillgit.records import (
     EditOutcome,
     GradedRollout,
     Outcome,
-    Record,
-    Skill,
     Task,
 )
 from skillgit.schedule import batches_at, ends_epoch, epoch_of
 from skillgit.stages.aggregate import merge_patches
 from skillgit.stages.learning_rate import scheduled_learning_rate
 from skillgit.stages.reflect import failure_patterns, run_minibatch_reflect
-from skillgit.stages.rollout import Evaluation, roll_out
+from skillgit.stages.rollout import roll_out
 from skillgit.stages.select import rank_and_select
 from skillgit.stages.step_buffer import format_step_buffer
 from skillgit.stages.update import target_path, update_skill
@@ -126,12 +124,12 @@ def run_step(setup: Training, standing: Standing) -> Moment:
     )
 
     # Evaluate on val and ask the gate, unless there is nothing new to evaluate.
-    evaluation = None
-    if candidate == standing.current:
-        judged = _untried(standing, outcomes)
-    else:
-        evaluation = setup.measure(candidate, setup.position(step), account)
-        judged = _ask_gate(setup, standing, candidate, evaluation, step)
+    hearing = None
+    if candidate != standing.current:
+        hearing = judge(setup, standing, candidate, setup.position(step), account)
+        standing = hearing.standing
+    judged = hearing.judged if hearing else _untried(standing, outcomes)
+    evaluation = hearing.evaluation if hearing else None
 
     # Record: the note holds everything the next step, a resume or a reader needs.
     rolled = mean_score(g.grade.score for g in graded if g.grade.score is not None)
@@ -160,18 +158,10 @@ def run_step(setup: Training, standing: Standing) -> Moment:
         costs=account.costs,
         prompts=optimizer.prompt_ids,
     )
-    return step_moment(setup, standing, note, candidate, evaluation, account)
+    return step_moment(setup, standing, note, candidate, hearing, account)
 
 
 # ── the parts of a step ──────────────────────────────────────────────────────────────────────
-
-
-class Judged(Record):
-    """The loop's verdict on a candidate, its score if it has one, and the sentence why."""
-
-    action: Action
-    score: float | None
-    reason: str = ""
 
 
 def batch_of(setup: Training, step: int) -> list[Task]:
@@ -213,27 +203,3 @@ def _untried(standing: Standing, outcomes: Sequence[EditOutcome]) -> Judged:
     action = Action.NOOP if outcomes else Action.SKIP
     reason = "no edit changed the text" if outcomes else "no edit was proposed"
     return Judged(action=action, score=standing.state.current.score, reason=reason)
-
-
-def _ask_gate(
-    setup: Training, standing: Standing, candidate: Skill, evaluation: Evaluation, step: int
-) -> Judged:
-    score = setup.gate_score(evaluation.score)
-    gate = setup.config.gate
-    if not gate.enabled:
-        return Judged(action=Action.FORCE_ACCEPT, score=score, reason="the gate is off")
-    ruling = setup.rule(
-        Trial(
-            candidate=candidate,
-            current=standing.current,
-            best=standing.best,
-            candidate_scores=evaluation.measurements,
-            current_scores=standing.current_scores,
-            best_scores=standing.best_scores,
-            best_step=standing.state.best.step,
-            global_step=step,
-            metric=gate.metric,
-            mixed_weight=gate.mixed_weight,
-        )
-    )
-    return Judged(action=ruling.result.action, score=score, reason=ruling.reason)
