@@ -17,6 +17,7 @@ from skillgit.cli.invocation import Invocation
 COMMANDS: dict[str, str] = {
     "demo": "Make a repository to play with, trained by a simulated model",
     "init": "Write skillgit.toml after checking the skill and the tasks",
+    "tasks": "Show what was read from the task files, and what is wrong with it",
     "trust": "Agree to where skillgit.toml may send a key",
     "train": "Train the skill; go on where an unfinished run stopped",
     "log": "Show a run as a table, a step a line",

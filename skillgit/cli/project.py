@@ -67,8 +67,12 @@ def read_tasks(tree: Worktree, config: Config) -> TaskSet:
 
     Raises: TaskError naming file, line, task and reason of everything that is wrong.
     """
-    return load_tasks(config.tasks, read=tree.read, list_files=tree.list_files, check=_check)
+    return load_tasks(config.tasks, read=tree.read, list_files=tree.list_files, check=check_task)
 
 
-def _check(task: Task) -> None:
+def check_task(task: Task) -> None:
+    """Nothing, when the task's judge can be built.
+
+    Raises: TaskError.
+    """
     build_judge(task, JudgeResources())

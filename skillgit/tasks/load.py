@@ -38,7 +38,7 @@ def load_tasks(
     source = open_source(config.path, read, list_files, problems)
     drafts = read_drafts(config, source, check)
     problems.raise_any()
-    _refuse_twice(drafts, problems)
+    note_repeated_ids(drafts, problems)
     problems.raise_any(hint="give every task an id of its own, in one split only")
     _refuse_few(config.path, drafts)
     task_set = TaskSet(tasks=assign_splits(drafts, config.ratio))
@@ -72,8 +72,8 @@ def read_drafts(
     return drafts
 
 
-def _refuse_twice(drafts: Sequence[Draft], problems: Problems) -> None:
-    """An id stands once: twice is two tasks of one name, or one task in two splits."""
+def note_repeated_ids(drafts: Sequence[Draft], problems: Problems) -> None:
+    """Note every id that stands twice: two tasks of one name, or one task in two splits."""
     found: dict[str, list[Draft]] = defaultdict(list)
     for draft in drafts:
         found[draft.task.id].append(draft)

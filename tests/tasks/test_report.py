@@ -43,7 +43,27 @@ def test_broken_rows_are_listed_beside_the_good_ones(held: Held) -> None:
     seen = report(held, row(0, "tides") + "{\n" + row(1, " ") + row(2, "canals"))
     assert seen.n_tasks == 2
     assert [problem.split(": ")[0] for problem in seen.broken] == ["t.jsonl:2", "t.jsonl:3"]
-    assert seen.splits == {}
+    assert (sum(seen.splits.values()), seen.named_splits) == (2, {})
+
+
+def test_every_broken_row_is_listed_not_the_first_ten_alone(held: Held) -> None:
+    text = row(0, "tides") + row(1, "canals") + row(2, "rust") + "{\n" * 30
+    assert len(report(held, text).broken) == 30
+
+
+def test_ids_that_stand_twice_are_broken_rows(held: Held) -> None:
+    text = "".join(row(i // 2, f"prompt {i}") for i in range(30))
+    seen = report(held, text)
+    assert len(seen.broken) == 15
+    assert seen.broken[0] == "t.jsonl:1, t.jsonl:2: the id 't0' stands 2 times"
+    assert seen.refused is None
+
+
+def test_what_is_named_is_told_from_what_is_assigned(held: Held) -> None:
+    text = row(0, "tides", split="test") + "".join(row(i, f"prompt {i}") for i in range(1, 8))
+    seen = report(held, text)
+    assert seen.named_splits == {"test": 1}
+    assert sum(seen.splits.values()) == 8
 
 
 def test_a_set_that_cannot_be_trained_on_says_why(held: Held) -> None:
