@@ -393,7 +393,7 @@ def test_a_steps_own_note_is_small(train):
 def test_the_next_name_is_above_every_number_ever_used(train, git, store):
     assert str(store.next_name("train")) == "train-1"
     trainer = train("train-4")
-    trainer.begin(lines=(ConfigNote(run=trainer.head.run_id, config={}, tasks={}),))
+    trainer.begin(lines=(ConfigNote(run=trainer.head.run_id, identity={}, epochs=1, tasks={}),))
     assert str(store.next_name("train")) == "train-5"
     git("update-ref", "refs/remotes/up/stream/skillopt/run/train-11", "main")
     assert str(store.next_name("train")) == "train-12"
