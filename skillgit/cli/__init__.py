@@ -5,6 +5,7 @@ Results go to stdout, all else to stderr. Nothing heavy is imported until a comm
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import PurePath
@@ -15,5 +16,9 @@ def main() -> NoReturn:
     """Run the command that the process was started with, and end the process with its code."""
     from skillgit.cli.run import run
 
+    for stream in (sys.stdout, sys.stderr):
+        # A file's name or a model's words may hold what the terminal's encoding does not.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     name = "git-skillgit" if PurePath(sys.argv[0]).stem == "git-skillgit" else "skillgit"
     sys.exit(run(sys.argv[1:], os.environ, name=name))

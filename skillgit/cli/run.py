@@ -77,7 +77,7 @@ def _interrupted(invocation: Invocation) -> int:
         complain("interrupted")
     else:
         complain(
-            "interrupted; every finished step is committed and every answer received is kept",
+            "interrupted; every finished step is committed, every answer is kept",
             f"{invocation.resume} goes on from there.",
         )
     return INTERRUPTED

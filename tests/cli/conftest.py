@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,16 +37,78 @@ class Done:
 Skillgit = Callable[..., Done]
 
 
+# Starts a process for each command by forking one that has imported everything already: the
+# imports are most of what a short command costs.
+FORKER = """
+import importlib, io, json, os, sys
+from skillgit.cli.group import COMMANDS
+from skillgit.cli import run as cli_run
+for name in COMMANDS:
+    importlib.import_module(f"skillgit.cli.commands.{name}")
+while line := sys.stdin.buffer.readline():
+    job = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        os.chdir(job["cwd"])
+        os.environ.clear()
+        os.environ.update(job["environ"])
+        for fd, (path, flags) in enumerate(job["files"]):
+            os.dup2(os.open(path, flags, 0o600), fd)
+        sys.stdin = open(0)
+        code = cli_run.run(job["words"], os.environ)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture(scope="session")
+def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
+    """The process that commands are forked from, behind the same walls as they are."""
+    home = tmp_path_factory.mktemp("forker")
+    environ = {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": str(home)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    words = [sys.executable, "-c", FORKER]
+    with subprocess.Popen(words, env=environ, text=True, bufsize=1, **pipes) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
 @pytest.fixture
-def skillgit(tmp_path: Path) -> Skillgit:
+def skillgit(tmp_path: Path, forker: subprocess.Popen[str]) -> Skillgit:
     """`skillgit WORDS`, run in `tmp_path/repo` unless `cwd` says otherwise."""
+    assert forker.stdin is not None
+    assert forker.stdout is not None
+    into, out, err = (tmp_path / f".{name}" for name in ("stdin", "stdout", "stderr"))
 
     def run(*words: str, cwd: Path | None = None, text: str = "", **environ: str) -> Done:
+        into.write_text(text)
+        new = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        job = {
+            "words": words,
+            "cwd": str(cwd or tmp_path / "repo"),
+            "environ": {**os.environ, **environ},
+            "files": [(str(into), os.O_RDONLY), (str(out), new), (str(err), new)],
+        }
+        print(json.dumps(job), file=forker.stdin)
+        code = int(forker.stdout.readline())
+        return Done(code, out.read_text(), err.read_text())
+
+    return run
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Skillgit:
+    """The same, in a process that is started afresh."""
+
+    def run(*words: str, cwd: Path | None = None, **environ: str) -> Done:
         done = subprocess.run(
             [sys.executable, "-m", "skillgit", *words],
             cwd=cwd or tmp_path / "repo",
             env={**os.environ, **environ},
-            input=text,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=120,

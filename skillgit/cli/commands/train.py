@@ -87,7 +87,7 @@ def _announce(session: Session) -> None:
     setup, meter = session.opened.training, session.opened.meter
     standing = read_standing(setup)
     calls = most_calls(setup, standing)
-    parts = [f"{amount(calls.get(role, 0))} by the {role.value}" for role in _ROLES]
+    parts = [f"{role.value} {amount(calls.get(role, 0))}" for role in _ROLES]
     begun = f"goes on after step {standing.step}" if standing else "begins"
     say(
         f"{setup.run.name} {begun}: {count(setup.total_steps, 'step')}, "
@@ -167,8 +167,7 @@ def _scores(note: StepNote) -> str:
         return ""
     if not (note.action.accepted or note.action.rejected):
         return f", still {number(note.score_before)}"
-    change = note.score_after - note.score_before
-    return f" {number(note.score_before)} -> {number(note.score_after)} ({change:+.4f})"
+    return f" {number(note.score_before)} -> {number(note.score_after)}"
 
 
 def _edits(note: StepNote) -> str:

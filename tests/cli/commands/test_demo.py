@@ -22,10 +22,10 @@ def test_the_demo_raises_the_score_and_says_what_to_try(skillgit, tmp_path: Path
     assert git("status", "--porcelain", cwd=repo) == ""
 
 
-def test_the_demo_uses_the_identity_that_there_is(skillgit, tmp_path: Path, git) -> None:
+def test_the_demo_uses_the_identity_that_there_is(started, tmp_path: Path, git) -> None:
     config = tmp_path / ".gitconfig"
     config.write_text("[user]\nname = Eve\nemail = eve@example.org\n[commit]\ngpgSign = true\n")
-    skillgit("demo", cwd=tmp_path, GIT_CONFIG_GLOBAL=str(config), HOME=str(tmp_path)).ok()
+    started("demo", cwd=tmp_path, GIT_CONFIG_GLOBAL=str(config), HOME=str(tmp_path)).ok()
     repo = tmp_path / "skillgit-demo"
     assert git("log", "-1", "--format=%an", "main", cwd=repo) == "Eve\n"
 
