@@ -10,6 +10,11 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 HINTS = (
     "pass", "pwd", "secret", "token", "key", "credential", "auth", "kennwort", "contras",
     "mot_de_passe", "psw", "_pw", "pw=", "pw:",
@@ -50,229 +55,40 @@ _SPOKEN = re.compile(
 _ELEMENT = re.compile(r"<(?P<key>[A-Za-z][\w:.\-]{0,60})>(?P<value>[^<>\n]{3,500})</")
 
 _PARTS = re.compile(r"[A-ZÀ-Þ]+(?![a-zß-ÿ])|[A-ZÀ-Þ]?[a-zß-ÿ]+|\d+")
-_PASSWORDS = frozenset(
-    [
-        "pass",
-        "password",
-        "passwd",
-        "passphrase",
-        "passcode",
-        "passwort",
-        "kennwort",
-        "pwd",
-        "psw",
-        "pw",
-        "contraseña",
-        "contrasena",
-        "contrasenya",
-        "dbpass",
-        "dbpassword",
-        "userpass",
-        "pgpassword",
-        "mysqlpwd",
-        "masterpassword",
-        "rootpassword",
-        "smtppassword",
-        "keypass",
-        "storepass",
-    ]
+_PASSWORDS = _words(
+    "pass password passwd passphrase passcode passwort kennwort pwd psw pw contraseña "
+    "contrasena contrasenya dbpass dbpassword userpass pgpassword mysqlpwd masterpassword "
+    "rootpassword smtppassword keypass storepass"
 )
 _SECRETS = frozenset(("secret", "secrets", "credential", "credentials", "clientsecret"))
 _TOKENS = frozenset(
     ("token", "authtoken", "accesstoken", "refreshtoken", "apitoken", "bearertoken", "pat")
 )
-_KEYS = frozenset(
-    [
-        "apikey",
-        "accesskey",
-        "secretkey",
-        "privatekey",
-        "authkey",
-        "accountkey",
-        "encryptionkey",
-        "signingkey",
-        "masterkey",
-        "sharedaccesskey",
-    ]
+_KEYS = _words(
+    "apikey accesskey secretkey privatekey authkey accountkey encryptionkey signingkey "
+    "masterkey sharedaccesskey"
 )
-_KEY_OWNERS = frozenset(
-    [
-        "api",
-        "access",
-        "secret",
-        "private",
-        "auth",
-        "account",
-        "encryption",
-        "signing",
-        "master",
-        "shared",
-        "storage",
-        "service",
-        "ssh",
-        "consumer",
-        "app",
-        "application",
-        "client",
-        "webhook",
-        "hmac",
-        "jwt",
-        "license",
-        "deploy",
-        "subscription",
-    ]
+_KEY_OWNERS = _words(
+    "api access secret private auth account encryption signing master shared storage service "
+    "ssh consumer app application client webhook hmac jwt license deploy subscription"
 )
-_ABOUT = frozenset(
-    [
-        "name",
-        "names",
-        "id",
-        "ids",
-        "path",
-        "file",
-        "files",
-        "filename",
-        "url",
-        "uri",
-        "arn",
-        "ref",
-        "type",
-        "kind",
-        "length",
-        "len",
-        "size",
-        "count",
-        "expires",
-        "expiry",
-        "expiration",
-        "ttl",
-        "format",
-        "policy",
-        "field",
-        "label",
-        "prefix",
-        "suffix",
-        "hint",
-        "env",
-        "var",
-        "variable",
-        "provider",
-        "manager",
-        "index",
-        "limit",
-        "budget",
-        "usage",
-        "rate",
-        "reset",
-        "required",
-        "enabled",
-        "min",
-        "max",
-        "strength",
-        "version",
-        "class",
-        "algorithm",
-        "header",
-        "param",
-        "placeholder",
-        "text",
-        "input",
-        "error",
-        "errors",
-        "message",
-    ]
+_ABOUT = _words(
+    "name names id ids path file files filename url uri arn ref type kind length len size "
+    "count expires expiry expiration ttl format policy field label prefix suffix hint env var "
+    "variable provider manager index limit budget usage rate reset required enabled min max "
+    "strength version class algorithm header param placeholder text input error errors "
+    "message"
 )
-_NOT_OF_ACCESS = frozenset(
-    [
-        "next",
-        "page",
-        "continuation",
-        "pad",
-        "eos",
-        "bos",
-        "unk",
-        "stop",
-        "start",
-        "end",
-        "special",
-        "cancellation",
-        "sync",
-        "cursor",
-        "mask",
-        "sep",
-        "cls",
-        "max",
-        "min",
-        "per",
-        "num",
-        "test",
-        "tests",
-    ]
+_NOT_OF_ACCESS = _words(
+    "next page continuation pad eos bos unk stop start end special cancellation sync cursor "
+    "mask sep cls max min per num test tests"
 )
-_NO_VALUE = frozenset(
-    [
-        "none",
-        "null",
-        "nil",
-        "true",
-        "false",
-        "undefined",
-        "yes",
-        "no",
-        "on",
-        "off",
-        "str",
-        "string",
-        "int",
-        "integer",
-        "bool",
-        "boolean",
-        "bytes",
-        "optional",
-        "any",
-        "object",
-        "text",
-        "number",
-        "secretstr",
-        "password",
-        "token",
-        "secret",
-        "key",
-        "value",
-        "varchar",
-        "char",
-        "float",
-        "required",
-        "missing",
-        "empty",
-        "unset",
-        "n/a",
-        "na",
-        "tbd",
-        "todo",
-        "changeme",
-        "change-me",
-        "redacted",
-        "hidden",
-        "placeholder",
-        "example",
-        "dummy",
-        "sample",
-        "foo",
-        "bar",
-        "baz",
-        "void",
-        "self",
-        "required,",
-        "optional,",
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "not",
-        "in",
-    ]
+_NO_VALUE = _words(
+    "none null nil true false undefined yes no on off str string int integer bool boolean "
+    "bytes optional any object text number secretstr password token secret key value varchar "
+    "char float required missing empty unset n/a na tbd todo changeme change-me redacted "
+    "hidden placeholder example dummy sample foo bar baz void self required, optional, the a "
+    "an is are not in"
 )
 _PLACEHOLDER = re.compile(
     r"(?i)^(?:[$%<{\[(*…]|\.\.\.|\\?\$|your?[_\- ]|my[_\- ](?:api|secret|token|key|pass)|x{3,}|\*{2,}|\.{3}|"
