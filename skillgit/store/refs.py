@@ -6,20 +6,19 @@ made in a transaction on it alone: `references.create` looks before it locks and
 
 from __future__ import annotations
 
-import json
-import os
-import socket
 from pathlib import Path
 
 import pygit2
+from filelock import FileLock
 
-from skillgit.canonical import canonical_json
 from skillgit.errors import ConflictError, RepositoryError
 from skillgit.ports import Clock
+from skillgit.store.move_log import MoveLog
 from skillgit.store.private import PrivateFolder
 
 LOCK_WAIT_S = 5.0
 _RETRY_S = 0.02
+_SETTLED_S = 1.0
 _MAX_UNEXPLAINED = 25
 
 GIT_ERRORS = (pygit2.GitError, OSError, KeyError, ValueError)
@@ -39,7 +38,8 @@ class Refs:
         self._git = git
         self._common = common
         self._clock = clock
-        self._log = _MoveLog(PrivateFolder(common), clock, command)
+        self._private = PrivateFolder(common)
+        self._log = MoveLog(self._private, clock, command)
 
     def read(self, name: str) -> str | None:
         """The id a ref points at, or `None` when there is no such ref.
@@ -69,7 +69,7 @@ class Refs:
         if old == new:
             return
         self._log.write(name, old, new)
-        attempt = _Attempt(self._lock_file(name), self._clock)
+        attempt = _Attempt(self._lock_file(name), self._log, self._clock)
         while True:
             current = self.read(name)
             if current == new:
@@ -88,10 +88,12 @@ class Refs:
         self._log.write(name, old, new)
 
     def _swap(self, name: str, old: str | None, new: str, message: str) -> None:
+        """One try, which raises when the ref is elsewhere or its lock is held."""
         if old is not None:
             reference = self._git.lookup_reference(name)
-            if str(reference.target) == old:
-                reference.set_target(pygit2.Oid(hex=new), message)
+            if str(reference.target) != old:
+                raise FileExistsError(name)
+            reference.set_target(pygit2.Oid(hex=new), message)
             return
         with self._git.transaction() as transaction:
             transaction.lock_ref(name)
@@ -107,16 +109,26 @@ class Refs:
         held = attempt.lock_is_held()
         if not held and attempt.unexplained > _MAX_UNEXPLAINED:
             raise RepositoryError(f"{name} cannot be written: {error}") from error
+        if held and self._takes_away(attempt, name, old):
+            return
         if not held or not attempt.is_over():
             self._clock.sleep(_RETRY_S)
-            return
-        if attempt.lock_never_changed() and self._log.left_behind(name, attempt.lock):
-            attempt.lock.unlink(missing_ok=True)
             return
         raise ConflictError(
             f"{name} is locked: {attempt.lock} is there, {attempt.lock_age()}",
             hint=f"If no git command runs in this repository: rm '{attempt.lock}'",
         ) from error
+
+    def _takes_away(self, attempt: _Attempt, name: str, old: str | None) -> bool:
+        """Take a dead process's lock away; one process at a time, or it might be a new one's."""
+        if attempt.settled_lock() is None:
+            return False
+        with FileLock(self._private.locks / "left-behind.lock"):
+            lock = attempt.settled_lock()
+            stale = lock is not None and self._log.left_behind(name, old, attempt.lock)
+            if stale and attempt.settled_lock() == lock:
+                attempt.lock.unlink(missing_ok=True)
+        return stale
 
     def _lock_file(self, name: str) -> Path:
         return self._common / f"{name}.lock"
@@ -134,95 +146,36 @@ def _moved(name: str, old: str | None, current: str | None) -> RefMovedError:
 class _Attempt:
     """The patience one move has with a lock that another holds."""
 
-    def __init__(self, lock: Path, clock: Clock) -> None:
+    def __init__(self, lock: Path, log: MoveLog, clock: Clock) -> None:
         self.lock = lock
         self.unexplained = 0
+        self._log = log
         self._clock = clock
         self._deadline = clock.monotonic() + LOCK_WAIT_S
-        self._first: tuple[int, int] | None = None
-        self._last: tuple[int, int] | None = None
 
     def lock_is_held(self) -> bool:
+        """Whether the lock is there; if not, the failure is one of another kind."""
+        held = self.lock.exists()
+        self.unexplained += not held
+        return held
+
+    def settled_lock(self) -> tuple[int, int] | None:
+        """Which file the lock is, once it is older than any living writer's."""
         try:
             status = self.lock.stat()
+            settled = self._log.age(self.lock) >= _SETTLED_S
         except OSError:
-            self.unexplained += 1
-            return False
-        self._last = (status.st_ino, status.st_mtime_ns)
-        self._first = self._first or self._last
-        return True
-
-    def lock_never_changed(self) -> bool:
-        return self._first == self._last
+            return None
+        return (status.st_ino, status.st_mtime_ns) if settled else None
 
     def is_over(self) -> bool:
+        """Whether the time to wait is up."""
         return self._clock.monotonic() >= self._deadline
 
     def lock_age(self) -> str:
+        """The lock's age in words."""
         try:
-            made = self.lock.stat().st_mtime
+            seconds = max(0, int(self._log.age(self.lock)))
         except OSError:
             return "just gone"
-        seconds = max(0, int(self._clock.now().timestamp() - made))
         return f"{seconds} s old" if seconds < 120 else f"{seconds // 60} min old"
-
-
-class _MoveLog:
-    """One line for each move: what it was meant to do, and which process meant it."""
-
-    def __init__(self, private: PrivateFolder, clock: Clock, command: str) -> None:
-        self._private = private
-        self._clock = clock
-        self._command = command
-
-    def write(self, ref: str, old: str | None, new: str) -> None:
-        line: dict[str, str | int | None] = {
-            "command": self._command,
-            "host": socket.gethostname(),
-            "new": new,
-            "old": old,
-            "pid": os.getpid(),
-            "ref": ref,
-            "time": self._clock.now().isoformat(),
-        }
-        with self._private.moves.open("ab") as log:
-            log.write(canonical_json(line).encode("utf-8", "replace") + b"\n")
-
-    def left_behind(self, ref: str, lock: Path) -> bool:
-        """Whether a lock is what a process of ours left when it was killed in the move of a ref.
-
-        Its content is then the beginning of the value that was to be written, as far as it got.
-        """
-        last = self._last_move(ref)
-        if last is None or last.get("host") != socket.gethostname():
-            return False
-        pid, new = last.get("pid"), last.get("new")
-        if not isinstance(pid, int) or pid == os.getpid() or _is_alive(pid):
-            return False
-        try:
-            content = lock.read_text(encoding="ascii")
-        except (OSError, ValueError):
-            return False
-        return f"{new}\n".startswith(content)
-
-    def _last_move(self, ref: str) -> dict[str, object] | None:
-        """The last move of the ref that another process began."""
-        found = None
-        for line in self._private.moves.read_bytes().splitlines():
-            try:
-                move = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(move, dict) and move.get("ref") == ref and move.get("pid") != os.getpid():
-                found = move
-        return found
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

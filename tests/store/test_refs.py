@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -127,7 +128,7 @@ def test_a_lock_that_stays_is_named_with_its_age_after_5_seconds(refs, commits, 
     if begun:
         refs.move(NAME, old=None, new=commits[0], message="begin")
     lock = hold(repo)
-    os.utime(lock, times=(clock.at.timestamp() - 600,) * 2)
+    os.utime(lock, times=(time.time() - 610,) * 2)
     with pytest.raises(ConflictError, match="10 min old") as caught:
         refs.move(NAME, old=old, new=commits[1], message="no")
     assert str(lock) in caught.value.message
@@ -157,30 +158,80 @@ def dead_process() -> int:
     return done.pid
 
 
-def test_a_lock_that_a_killed_move_left_behind_is_taken_away(refs, commits, repo, clock):
-    for old, new in [(None, commits[0]), (commits[0], commits[1])]:
-        refs.move(NAME, old=old, new=new, message="begin")
+@pytest.mark.parametrize("written", [41, 17, 0])
+def test_a_lock_that_a_killed_move_left_behind_is_taken_away(refs, commits, repo, clock, written):
+    refs.move(NAME, old=None, new=commits[0], message="begin")
+    line = {**moves(repo)[-1], "old": commits[0], "new": commits[1], "pid": dead_process()}
+    waiting = {**line, "new": commits[2], "pid": dead_process()}
     log = PrivateFolder(repo / ".git").moves
-    line = {**moves(repo)[-1], "old": commits[1], "new": commits[2], "pid": dead_process()}
-    log.write_text(json.dumps(line) + "\n")
-    lock = hold(repo, commits[2][:17])
-    refs.move(NAME, old=commits[1], new=commits[2], message="again")
-    assert refs.read(NAME) == commits[2]
+    log.write_text(f"{json.dumps(line)}\n{json.dumps(waiting)}\nnot a line\n")
+    lock = hold(repo, f"{commits[1]}\n"[:written])
+    os.utime(lock, times=(time.time() - 2,) * 2)
+    refs.move(NAME, old=commits[0], new=commits[3], message="again")
+    assert refs.read(NAME) == commits[3]
     assert not lock.exists()
-    assert clock.monotonic() >= 5.0
+    assert clock.slept == []
 
 
-@pytest.mark.parametrize("who", ["alive", "another host", "another value", "nobody"])
+def test_a_fresh_lock_is_waited_for_whoever_made_it(refs, commits, repo, clock):
+    refs.move(NAME, old=None, new=commits[0], message="begin")
+    line = {**moves(repo)[-1], "old": commits[0], "new": commits[1], "pid": dead_process()}
+    PrivateFolder(repo / ".git").moves.write_text(json.dumps(line) + "\n")
+    lock = hold(repo, f"{commits[1]}\n")
+    clock.sleep = lambda seconds: (
+        clock.slept.append(seconds),
+        os.utime(lock, times=(time.time() - len(clock.slept) / 10,) * 2),
+    )
+    refs.move(NAME, old=commits[0], new=commits[1], message="again")
+    assert len(clock.slept) >= 9
+
+
+def test_a_ref_that_moves_between_two_looks_is_no_success(refs, commits, git, monkeypatch):
+    refs.move(NAME, old=None, new=commits[0], message="begin")
+    read, looks = refs.read, []
+
+    def moved_by_another_after_the_first_look(name: str) -> str | None:
+        found = read(name)
+        looks.append(found)
+        if len(looks) == 1:
+            git("update-ref", NAME, commits[1])
+        return found
+
+    monkeypatch.setattr(refs, "read", moved_by_another_after_the_first_look)
+    with pytest.raises(RefMovedError):
+        refs.move(NAME, old=commits[0], new=commits[2], message="no")
+    assert git("rev-parse", NAME).strip() == commits[1]
+
+
+def test_a_process_of_the_same_number_is_told_apart(refs, commits, repo):
+    """In a container, the next trainer often has the number of the one that was killed."""
+    refs.move(NAME, old=None, new=commits[0], message="begin")
+    line = {**moves(repo)[-1], "old": commits[0], "new": commits[1], "process": "another"}
+    PrivateFolder(repo / ".git").moves.write_text(json.dumps(line) + "\n")
+    os.utime(hold(repo, f"{commits[1]}\n"), times=(time.time() - 2,) * 2)
+    refs.move(NAME, old=commits[0], new=commits[1], message="again")
+    assert refs.read(NAME) == commits[1]
+
+
+@pytest.mark.parametrize(
+    "who", ["alive", "another host", "another value", "another move", "nobody"]
+)
 def test_a_lock_that_may_be_anothers_is_left_alone(refs, commits, repo, who):
     refs.move(NAME, old=None, new=commits[0], message="begin")
-    line = {**moves(repo)[-1], "new": commits[1], "pid": dead_process()}
+    line = {**moves(repo)[-1], "old": commits[0], "new": commits[1], "pid": dead_process()}
     if who == "alive":
         line["pid"] = os.getppid()
     if who == "another host":
         line["host"] = "elsewhere"
+    if who == "another move":
+        line["old"] = commits[3]
+    text = "" if who == "nobody" else json.dumps(line) + "\n"
+    if who == "also alive":
+        text += json.dumps({**line, "pid": os.getppid(), "process": "another"}) + "\n"
     log = PrivateFolder(repo / ".git").moves
-    log.write_text("" if who == "nobody" else json.dumps(line) + "\n")
-    lock = hold(repo, "f" * 10 if who == "another value" else "")
+    log.write_text(text)
+    lock = hold(repo, {"another value": "f" * 10, "also alive": commits[1]}.get(who, ""))
+    os.utime(lock, times=(time.time() - 60,) * 2)
     with pytest.raises(ConflictError, match="is locked"):
         refs.move(NAME, old=commits[0], new=commits[1], message="no")
     assert lock.exists()
@@ -210,7 +261,7 @@ RACER = """
 """
 
 ADD_ONE = """
-    for n in range(60):
+    for n in range(40):
         while True:
             tip = refs.read("refs/heads/count")
             parents = [] if tip is None else [pygit2.Oid(hex=tip)]
@@ -224,7 +275,7 @@ ADD_ONE = """
 
 CREATE = """
     wins = 0
-    for n in range(200):
+    for n in range(100):
         new = git.create_commit(None, who, who, sys.argv[1] + "/" + str(n), tree, [])
         try:
             refs.move("refs/heads/new" + str(n), old=None, new=str(new), message="race")
@@ -261,9 +312,9 @@ def race(repo: Path, body: str, racers: int = 4) -> list[str]:
 
 def test_four_writers_lose_no_update(repo, commits, git):
     race(repo, ADD_ONE)
-    assert git("rev-list", "--count", "refs/heads/count") == "240\n"
-    assert len(set(git("log", "--format=%s", "refs/heads/count").split())) == 240
+    assert git("rev-list", "--count", "refs/heads/count") == "160\n"
+    assert len(set(git("log", "--format=%s", "refs/heads/count").split())) == 160
 
 
 def test_of_four_that_make_a_ref_one_does(repo, commits):
-    assert sum(int(wins) for wins in race(repo, CREATE)) == 200
+    assert sum(int(wins) for wins in race(repo, CREATE)) == 100
