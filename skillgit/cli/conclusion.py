@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillgit.cli.output import count, number
-from skillgit.history import Mark, TestNote
+from skillgit.history import Mark, RunCommit, TestNote
 from skillgit.store.git_store import GitStore
 from skillgit.store.names import HEADS, proposal_ref
+from skillgit.store.runs import read_commit
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A run's result; `proposal` is the branch to adopt, `None` when nothing was accepted."""
+    """A run's result; `proposal` is the branch to adopt, `None` when nothing was accepted.
+
+    `champion` is the version that the tag is on, be it this run's or another's.
+    """
 
     run: str
     onto: str
@@ -20,6 +24,12 @@ class Conclusion:
     best: Mark
     test: TestNote | None
     proposal: str | None
+    champion: RunCommit | None
+
+    @property
+    def holds_best(self) -> bool:
+        """Whether the tag is on a version of this run."""
+        return self.champion is not None and self.champion.run == self.run
 
     def fields(self) -> dict[str, object]:
         """What the JSON of a result holds."""
@@ -31,6 +41,7 @@ class Conclusion:
             "best_step": self.best.step,
             "test": test,
             "proposal": self.proposal,
+            "holds_best": self.holds_best,
         }
 
 
@@ -38,7 +49,7 @@ def conclusion_of(store: GitStore, run: str) -> Conclusion:
     """What the run's branch and the note on its end say."""
     commits = list(store.history(run))
     first, last = commits[-1], commits[0]
-    branch = proposal_ref(run)
+    branch, best = proposal_ref(run), store.best()
     return Conclusion(
         run=run,
         onto=last.state.onto,
@@ -46,6 +57,7 @@ def conclusion_of(store: GitStore, run: str) -> Conclusion:
         best=last.state.best,
         test=next((n for n in store.notes_on(last.id) if isinstance(n, TestNote)), None),
         proposal=branch.removeprefix(HEADS) if store.refs.read(branch) is not None else None,
+        champion=read_commit(store.repository.git, best) if best is not None else None,
     )
 
 
@@ -62,3 +74,7 @@ def print_conclusion(found: Conclusion) -> None:
         test = found.test
         tasks = count(test.n_tasks, "test task")
         print(f"on {tasks}, never shown to it: {number(test.baseline)} -> {number(test.best)}")
+    champion = found.champion
+    if champion is not None and not found.holds_best:
+        score = number(champion.state.best.score)
+        print(f"skillopt/best stays on {champion.run}@{champion.step}, which has {score}")

@@ -33,7 +33,7 @@ def commands_after_training(invocation: Invocation, found: Conclusion) -> list[s
     if found.proposal is None:
         return [invocation.typed("log", found.run)]
     return [
-        invocation.typed_git("log", "skillopt/best"),
+        invocation.typed_git("log", "skillopt/best" if found.holds_best else found.proposal),
         invocation.typed_git("diff", f"{found.onto}...{found.proposal}"),
         invocation.typed("adopt", found.run),
     ]

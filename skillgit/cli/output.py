@@ -41,7 +41,7 @@ def printable(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The text on one line."""
-    return " ".join(printable(text).split())
+    return printable(" ".join(text.split()))
 
 
 def number(value: float | None, *, bound: bool = False) -> str:
@@ -62,8 +62,7 @@ def amount(value: int) -> str:
 
 def count(n: int, noun: str) -> str:
     """A number with its noun: 1 step, 2 steps."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{n} {noun if n == 1 else plural}"
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def width_of(text: str) -> int:

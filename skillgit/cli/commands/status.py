@@ -55,7 +55,7 @@ def command(invocation: Invocation, *, as_json: bool) -> None:
     states = [_status(runs, project, repository, name) for name in runs.names()]
     changed = project.tree.uncommitted(project.config.skill.path)
     best = _best(runs)
-    following = next_steps(project, states)
+    following = next_steps(project, states, best)
     if as_json:
         _print_json(states, best, changed, following)
         return
@@ -69,16 +69,16 @@ def command(invocation: Invocation, *, as_json: bool) -> None:
     print_commands(following)
 
 
-def next_steps(project: Project, states: Sequence[RunStatus]) -> list[str]:
+def next_steps(project: Project, states: Sequence[RunStatus], best: RunCommit | None) -> list[str]:
     """The commands that are likely meant next."""
     invocation, onto = project.invocation, project.config.repo.onto
     if not states:
         return commands_before_training(invocation, project.tree, project.config)
-    last = states[-1]
-    run = last.tip.run
-    if not last.ended:
+    if not states[-1].ended:
         return [invocation.typed("train")]
-    if last.adopted is False:
+    holder = next((s for s in states if best is not None and s.tip.run == best.run), states[-1])
+    run = holder.tip.run
+    if holder.adopted is False:
         branch = proposal_ref(run).removeprefix(HEADS)
         return [invocation.typed_git("diff", f"{onto}...{branch}"), invocation.typed("adopt", run)]
     return [invocation.typed("log", run), invocation.typed("train", "--new")]
