@@ -84,7 +84,11 @@ class Notes:
         for object_id, data in fresh.items():
             gathered.setdefault(object_id[:_FAN], {})[object_id[_FAN:]] = data
         for prefix, notes in gathered.items():
-            builder.insert(prefix, self._fan(root, prefix, notes), FileMode.TREE)
+            if _is_file(root, prefix):
+                for name, data in notes.items():
+                    builder.insert(prefix + name, self._git.create_blob(data), FileMode.BLOB)
+            else:
+                builder.insert(prefix, self._fan(root, prefix, notes), FileMode.TREE)
         return builder.write()
 
     def _gather(
@@ -170,6 +174,11 @@ def _prune(git: pygit2.Repository, builder: pygit2.TreeBuilder, rest: str) -> No
         builder.remove(fan)
     else:
         builder.insert(fan, below.write(), FileMode.TREE)
+
+
+def _is_file(root: pygit2.Tree | None, name: str) -> bool:
+    """Whether a file that is no note stands where a fan-out folder would."""
+    return root is not None and name in root and isinstance(root[name], pygit2.Blob)
 
 
 def _is_note(entry: pygit2.Object, digits: int) -> bool:

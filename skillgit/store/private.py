@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from skillgit.errors import RepositoryError
+
 FOLDER = "skillgit"
 
 
@@ -26,9 +28,11 @@ class PrivateFolder:
 
     @property
     def path(self) -> Path:
-        """The folder itself."""
-        self._path.mkdir(mode=0o700, exist_ok=True)
-        return self._path
+        """The folder itself.
+
+        Raises: RepositoryError when it cannot be made.
+        """
+        return _made(self._path)
 
     @property
     def journal(self) -> Path:
@@ -56,6 +60,15 @@ class PrivateFolder:
         return self._folder("logs")
 
     def _folder(self, name: str) -> Path:
-        folder = self.path / name
+        return _made(self.path / name)
+
+
+def _made(folder: Path) -> Path:
+    try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        return folder
+    except OSError as error:
+        raise RepositoryError(
+            f"{folder} cannot be made: {error.strerror}",
+            hint="A run writes to the repository: see who owns its git dir, and whether it is full.",
+        ) from error
+    return folder

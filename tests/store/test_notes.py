@@ -161,6 +161,15 @@ def test_files_that_are_no_notes_stay(notes, head, git, repo):
     assert sorted(paths) == sorted([*foreign, f"{head[:2]}/{head[2:]}"])
 
 
+def test_a_file_where_a_fan_out_folder_would_be_stays(notes, head, git, repo):
+    write_tree(repo, {head[:2]: b"a file\n"})
+    add(notes, head, "one")
+    add(notes, head, "two")
+    assert notes.lines(head) == ("one", "two")
+    assert git("show", f"{REF}:{head[:2]}") == "a file\n"
+    assert git("notes", "--ref=skillopt", "show", head) == "one\ntwo\n"
+
+
 def test_git_may_rewrite_the_tree_in_between(notes, head, git, repo):
     many = ids(range(20))
     notes.add({one: ["line"] for one in many}, who=WHO, message="many")
