@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from skillgit.canonical import canonical_json, slot_seed
 from skillgit.errors import BlockedError, CallError, ReplyError
@@ -45,6 +45,11 @@ class RubricAnswer(Answer):
 
     score: UnitInterval = Field(description="How well the answer meets the criteria, 0 to 1.")
     reason: str = Field(default="", description="What is missing or wrong, in a sentence or two.")
+
+    @field_validator("reason", mode="before")
+    @classmethod
+    def _none_is_no_reason(cls, value: object) -> object:
+        return "" if value is None else value
 
 
 RUBRIC = Prompt("rubric", RubricFields, RubricAnswer)

@@ -22,9 +22,12 @@ ALL_ENDINGS = tuple(ending for endings in FORMATS for ending in endings)
 
 
 def rows_of(source: TaskSource, file: str, split: Split | None) -> Iterator[Row]:
-    """The rows of one file, read by its ending."""
+    """The rows of one file, read by its ending; a JSON list is one even in a file of lines."""
     text = source.text(file)
     if text is None:
+        return
+    if text.lstrip().startswith("[") and file.lower().endswith(jsonl.ENDINGS):
+        yield from json_array.file_rows(source, file, text, split)
         return
     for endings, file_rows in FORMATS.items():
         if file.lower().endswith(endings):

@@ -39,39 +39,47 @@ def clusters(texts: Sequence[str]) -> list[list[int]]:
 
     Shape: a partition of `range(len(texts))`, each group in order, groups by their first.
     """
-    parent = list(range(len(texts)))
-
-    def root(index: int) -> int:
-        while parent[index] != index:
-            parent[index] = parent[parent[index]]
-            index = parent[index]
-        return index
-
-    for left, right in _pairs(texts):
-        a, b = sorted((root(left), root(right)))
-        parent[b] = a
-    groups: dict[int, list[int]] = defaultdict(list)
-    for index in range(len(texts)):
-        groups[root(index)].append(index)
-    return list(groups.values())
-
-
-def _pairs(texts: Sequence[str]) -> Iterable[tuple[int, int]]:
+    groups = _Groups(len(texts))
     first: dict[str, int] = {}
     for index, text in enumerate(texts):
-        known = first.setdefault(fold(text), index)
-        if known != index:
-            yield known, index
-    yield from _similar(first.values(), [trigrams(text) for text in texts])
+        groups.join(first.setdefault(fold(text), index), index)
+    _join_similar(sorted(first.values()), [trigrams(text) for text in texts], groups)
+    return groups.listed()
 
 
-def _similar(
-    indices: Iterable[int], sets: Sequence[frozenset[Trigram]]
-) -> Iterable[tuple[int, int]]:
-    """Pairs at the threshold, found by their rarest trigrams.
+class _Groups:
+    """A partition of numbers, of which two groups can be made one."""
+
+    def __init__(self, size: int) -> None:
+        self._parent = list(range(size))
+
+    def root(self, index: int) -> int:
+        """The number that stands for the group an index is in."""
+        while self._parent[index] != index:
+            self._parent[index] = self._parent[self._parent[index]]
+            index = self._parent[index]
+        return index
+
+    def join(self, left: int, right: int) -> None:
+        """Make the groups of two indices one."""
+        a, b = sorted((self.root(left), self.root(right)))
+        self._parent[b] = a
+
+    def listed(self) -> list[list[int]]:
+        """The groups, each in order."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for index in range(len(self._parent)):
+            found[self.root(index)].append(index)
+        return list(found.values())
+
+
+def _join_similar(
+    indices: Iterable[int], sets: Sequence[frozenset[Trigram]], groups: _Groups
+) -> None:
+    """Join the groups of texts at the threshold, found by their rarest trigrams.
 
     Two sets that share nine tenths share one among the rarest tenth of either, so only those are
-    looked up.
+    looked up; and what is in one group already is not compared.
     """
     chosen = [index for index in indices if sets[index]]
     rarity = Counter(trigram for index in chosen for trigram in sets[index])
@@ -79,11 +87,14 @@ def _similar(
     for index in chosen:
         own = sets[index]
         rarest = sorted(own, key=lambda trigram: (rarity[trigram], trigram))
-        seen: set[int] = set()
-        for trigram in rarest[: len(own) - ceil(THRESHOLD * len(own)) + 1]:
-            for other in holders[trigram]:
-                if other not in seen:
-                    seen.add(other)
-                    if len(own & sets[other]) >= THRESHOLD * len(own | sets[other]):
-                        yield other, index
+        rarest = rarest[: len(own) - ceil(THRESHOLD * len(own)) + 1]
+        for other in set().union(*(holders[trigram] for trigram in rarest)):
+            if groups.root(other) != groups.root(index) and _alike(own, sets[other]):
+                groups.join(other, index)
+        for trigram in rarest:
             holders[trigram].append(index)
+
+
+def _alike(left: frozenset[Trigram], right: frozenset[Trigram]) -> bool:
+    shared = len(left & right)
+    return shared >= THRESHOLD * (len(left) + len(right) - shared)

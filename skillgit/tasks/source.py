@@ -129,10 +129,11 @@ def open_source(path: str, read: ReadFile, list_files: ListFiles, problems: Prob
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, with their numbers from 1.
+    """The lines that are not blank, with their numbers from 1, without byte order marks.
 
-    Only line feeds and carriage returns end a line: U+2028 may stand in a JSON string.
+    Files that were joined have such marks inside. Only line feeds and carriage returns end a line: U+2028 may stand in a JSON string.
     """
     for number, line in enumerate(_LINE_END.split(text), start=1):
+        line = line.removeprefix("\ufeff")
         if line.strip():
             yield number, line

@@ -94,6 +94,8 @@ def test_the_judge_model_sees_task_reference_criteria_and_answer() -> None:
         ('{"score": 0.8}', 1, 0.8),
         ('{"score": 0.79, "reason": "x"}', 0, 0.79),
         ('{"score": 0}', 0, 0),
+        ('{"score": 0.5, "reason": null}', 0, 0.5),
+        ('<think>{"score": 1}</think>{"score": 0}', 0, 0),
         ('Thinking.\n```json\n{"score": 0.5, "reason": "half"}\n```', 0, 0.5),
         ('{"score": 0.5, "confidence": "high"}', 0, 0.5),
     ],

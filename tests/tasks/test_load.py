@@ -107,6 +107,11 @@ def test_a_byte_order_mark_blank_lines_and_windows_line_ends_do_not_matter(load:
     assert load({"tasks.jsonl": windows}) == load({"tasks.jsonl": plain})
 
 
+def test_files_that_were_joined_may_have_marks_inside(load: Load) -> None:
+    joined = "".join("\ufeff" + lines(task(n)) for n in range(3))
+    assert len(load({"tasks.jsonl": joined}).tasks) == 3
+
+
 def test_a_line_separator_inside_a_text_is_no_line_end(load: Load) -> None:
     rows = [task(n, context="a\u2028b\u0085c") for n in range(3)]
     text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)

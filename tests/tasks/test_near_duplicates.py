@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import combinations
 
 from hypothesis import given
@@ -48,3 +49,10 @@ def test_clusters_are_what_comparing_every_pair_finds(texts: list[str]) -> None:
         alike = bool(union) and len(sets[i] & sets[j]) >= THRESHOLD * len(union)
         if alike or fold(texts[i]) == fold(texts[j]):
             assert home[i] == home[j]
+
+
+def test_many_tasks_made_from_one_template_are_grouped_in_little_time() -> None:
+    words = " ".join(f"w{n}" for n in range(200))
+    started = time.monotonic()
+    assert len(clusters([f"{words} about topic {n}" for n in range(600)])) == 1
+    assert time.monotonic() - started < 5

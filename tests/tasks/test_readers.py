@@ -142,6 +142,11 @@ def test_json_lines_in_a_json_file_are_read_as_lines(load: Load) -> None:
     assert len(load({"t.json": text.replace("question", "task")}, "t.json").tasks) == 3
 
 
+def test_a_json_list_in_a_file_of_lines_is_read_as_a_list(load: Load) -> None:
+    text = json.dumps(items(0, 1, 2), indent=1)
+    assert len(load({"t.jsonl": text}, "t.jsonl").tasks) == 3
+
+
 def test_squad_answers_are_their_texts(load: Load) -> None:
     rows = [
         {"id": n, "question": QUESTIONS[n], "answers": {"text": ["x", "y"], "answer_start": [0, 3]}}
