@@ -141,8 +141,10 @@ class GitStore:
         Killed before the move, it leaves objects that nothing refers to, and notes that the same
         entry writes again without a change.
 
-        Raises: ConflictError when another writer moved the branch.
+        Raises: ConflictError when another writer moved the branch; RepositoryError when someone
+        has checked it out by now.
         """
+        refuse_checked_out(self.repository, entry.run.name)
         ref = run_ref(entry.run.name)
         tip = self._tip(ref)
         runs.refuse_out_of_turn(self._git, entry, tip)

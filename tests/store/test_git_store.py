@@ -245,6 +245,19 @@ def test_a_branch_that_is_gone_or_of_another_run_is_a_conflict(train, git, open_
         trainer.skip()
 
 
+def test_a_branch_that_is_checked_out_while_training_is_not_moved(train, git, skill_repo):
+    trainer = train()
+    trainer.begin()
+    git("switch", "-q", "skillopt/run/train-1")
+    with pytest.raises(RepositoryError, match="is checked out"):
+        trainer.accept(text(1), 0.5)
+    assert git("status", "--porcelain") == ""
+    git("switch", "-q", "--detach")
+    trainer.step = 0
+    trainer.accept(text(1), 0.5)
+    assert git("status", "--porcelain") == ""
+
+
 def test_a_persons_commit_on_a_run_is_named(train, git):
     trainer = train()
     trainer.begin()
