@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from skillgit.assembly import OpenRun, open_run, open_workshop
+from skillgit.bench import Outside
 from skillgit.config import Config, parse_config
 from skillgit.environments import ChatEnvironment
 from skillgit.models.journal import Journal
@@ -144,10 +145,12 @@ def opened(path: Path, config: Config, model: FreeModel) -> Iterator[OpenRun]:
             tasks,
             store,
             journal,
-            key_of=lambda _role, _model: None,
-            clock=clock,
-            prompts=load_prompts(),
-            progress=Progress(),
+            Outside(
+                key_of=lambda _role, _model: None,
+                clock=clock,
+                prompts=load_prompts(),
+                progress=Progress(),
+            ),
         )
         asked = shop.optimizer_model
         shop = replace(

@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from skillgit.bench import Outside, open_bench, role_model
 from skillgit.canonical import fingerprint
-from skillgit.config import Config, ModelConfig, Provider
-from skillgit.environments import ChatEnvironment
+from skillgit.config import Config, Provider
 from skillgit.errors import ConfigError
 from skillgit.gate import RULES
 from skillgit.history import ConfigNote, RunCommit, RunHead
 from skillgit.identity import Identity, identity_fingerprint, run_identity
-from skillgit.judges import JudgeResources, build_judge, judge_identity
 from skillgit.launch import KnownRun, Launch, choose_run
-from skillgit.models import build_model
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter, StepPaid
 from skillgit.ports import Clock, Paid, Rule
-from skillgit.progress import Progress
 from skillgit.prompts import Optimizer
 from skillgit.records import Role, Skill
 from skillgit.stages.rollout import Bench
@@ -31,7 +28,7 @@ from skillgit.standing import Training
 from skillgit.store.git_store import GitStore
 from skillgit.store.names import parse_run
 from skillgit.store.runs import new_run, run_names
-from skillgit.tasks import TaskSet, task_key
+from skillgit.tasks import TaskSet
 
 KIND = "train"
 
@@ -66,51 +63,26 @@ def is_simulated(config: Config) -> bool:
 
 
 def open_workshop(
-    config: Config,
-    tasks: TaskSet,
-    store: GitStore,
-    journal: Journal,
-    *,
-    key_of: Callable[[Role, ModelConfig], str | None],
-    clock: Clock,
-    prompts: Mapping[str, str],
-    progress: Progress,
+    config: Config, tasks: TaskSet, store: GitStore, journal: Journal, outside: Outside
 ) -> Workshop:
     """Build the models, the judges and the bench of a configuration.
 
     Raises: ConfigError, TaskError; what `key_of` raises for a missing key.
     """
-    workers = config.train.workers
-    target = build_model(
-        config.target, api_key=key_of(Role.TARGET, config.target), clock=clock, workers=workers
-    )
-    optimizer = build_model(
-        config.optimizer,
-        api_key=key_of(Role.OPTIMIZER, config.optimizer),
-        clock=clock,
-        workers=workers,
-    )
     if config.gate.rule not in RULES:
         raise ConfigError(
             f"gate.rule: there is no rule {config.gate.rule!r}",
             hint=f"The rules are: {', '.join(sorted(RULES))}.",
         )
-    resources = JudgeResources()
-    bench = Bench(
-        environment=ChatEnvironment(target, config.target),
-        judges={task.id: build_judge(task, resources) for task in tasks.tasks},
-        keys={task.id: task_key(task, judge_identity(task, resources)) for task in tasks.tasks},
-        workers=workers,
-        seed=config.train.seed,
-        progress=progress,
-    )
+    bench = open_bench(config, tasks.tasks, outside)
+    optimizer = role_model(config, Role.OPTIMIZER, outside)
 
     def asked_with(paid: Paid) -> Optimizer:
         return Optimizer(
             model=optimizer,
             model_name=config.optimizer.model,
             paid=paid,
-            texts=prompts,
+            texts=outside.prompts,
             seed=config.train.seed,
             temperature=config.optimizer.temperature,
             max_tokens=config.optimizer.max_tokens,
@@ -123,8 +95,8 @@ def open_workshop(
         bench=bench,
         rule=RULES[config.gate.rule],
         journal=journal,
-        clock=clock,
-        prompts=prompts,
+        clock=outside.clock,
+        prompts=outside.prompts,
         optimizer_model=asked_with,
     )
 

@@ -1,4 +1,4 @@
-"""What a committed configuration may not do before a person has agreed: send a key somewhere.
+"""What a committed file may not do before a person has agreed: send a key somewhere, run a program.
 
 Pure, but for `TrustFile`, the list of what was agreed to in the private folder. An agreement is
 to content, not to a file: it holds for these very values, wherever they stand, and for no others.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tempfile
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -31,22 +32,39 @@ class Demand(Record):
     line: str
 
 
-def demands(config: Config) -> tuple[Demand, ...]:
-    """All that a configuration asks trust for, each thing once.
+DigestOf = Callable[[Sequence[str]], str]
 
-    Shape: in the order of the roles.
+
+def demands(
+    config: Config,
+    judges: Iterable[Sequence[str]] = (),
+    *,
+    digest_of: DigestOf | None = None,
+) -> tuple[Demand, ...]:
+    """All that a configuration, and the commands that judge its tasks, ask trust for.
+
+    `digest_of` is a command's content: with it, a program of the repository that has changed asks
+    again.
+    Shape: each thing once, in the order of the roles.
     """
-    asked = [
-        _key_demand(role, model)
-        for role, model in (("target", config.target), ("optimizer", config.optimizer))
-        if sends_a_key_elsewhere(model)
-    ]
+    roles = [("target", config.target), ("optimizer", config.optimizer), ("judge", config.judge)]
+    asked = [_key_demand(role, m) for role, m in roles if m and sends_a_key_elsewhere(m)]
+    if config.target.provider is Provider.COMMAND:
+        asked.append(_command_demand("target", config.target.command, config.target.env, digest_of))
+    asked += [_command_demand("judge", command, (), digest_of) for command in judges]
     return tuple({demand.fingerprint: demand for demand in reversed(asked)}.values())[::-1]
 
 
-def untrusted(config: Config, trusted: Collection[str]) -> list[Demand]:
-    """What a configuration asks for that is not among the trusted fingerprints."""
-    return [demand for demand in demands(config) if demand.fingerprint not in trusted]
+def untrusted(
+    config: Config,
+    trusted: Collection[str],
+    judges: Iterable[Sequence[str]] = (),
+    *,
+    digest_of: DigestOf | None = None,
+) -> list[Demand]:
+    """What is asked for that is not among the trusted fingerprints."""
+    asked = demands(config, judges, digest_of=digest_of)
+    return [demand for demand in asked if demand.fingerprint not in trusted]
 
 
 def sends_a_key_elsewhere(model: ModelConfig) -> bool:
@@ -73,6 +91,23 @@ def _key_demand(role: str, model: ModelConfig) -> Demand:
             }
         ),
         line=f"{role}: send the key in {_printable(model.api_key_env or '')} to {shown}",
+    )
+
+
+def _command_demand(
+    role: str, command: Sequence[str], env: Sequence[str], digest_of: DigestOf | None
+) -> Demand:
+    sees = f", which sees {', '.join(map(_printable, env))}" if env else ""
+    return Demand(
+        fingerprint=fingerprint(
+            {
+                "kind": "command",
+                "command": list(command),
+                "env": list(env),
+                "content": digest_of(command) if digest_of else None,
+            }
+        ),
+        line=f"{role}: run {_printable(shlex.join(command))}{sees}",
     )
 
 

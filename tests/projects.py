@@ -12,6 +12,7 @@ from pathlib import Path
 from conftest import FixedClock
 
 from skillgit.assembly import OpenRun, Workshop, open_run, open_workshop
+from skillgit.bench import Outside
 from skillgit.config import Config, parse_config
 from skillgit.models.journal import Journal
 from skillgit.ports import Clock, Model
@@ -168,10 +169,12 @@ class Project:
                 tasks,
                 store,
                 journal,
-                key_of=lambda _role, _model: None,
-                clock=self.clock,
-                prompts=load_prompts(),
-                progress=Progress(),
+                Outside(
+                    key_of=lambda _role, _model: None,
+                    clock=self.clock,
+                    prompts=load_prompts(),
+                    progress=Progress(),
+                ),
             )
             yield shop if wrap is None else _wrapped(shop, wrap, parsed, self.clock)
 

@@ -102,3 +102,32 @@ def test_a_damaged_file_trusts_nothing_and_says_so(tmp_path: Path, text: str) ->
     with pytest.raises(UserError, match=r"trust\.json") as caught:
         TrustFile(path).read()
     assert "skillgit trust" in caught.value.hint
+
+
+def agent(*command: str, env: tuple[str, ...] = ()) -> Config:
+    return config(provider="command", command=list(command), env=list(env))
+
+
+def test_a_program_that_is_the_target_needs_trust_and_what_it_sees_is_said() -> None:
+    (asked,) = demands(agent("python3", "agent.py", "two words", env=("TOKEN",)))
+    assert asked.line == "target: run python3 agent.py 'two words', which sees TOKEN"
+    assert untrusted(agent("python3", "agent.py", "two words"), {asked.fingerprint})
+
+
+def test_a_command_judge_needs_trust() -> None:
+    (asked,) = demands(config(), [("sh", "check.sh")])
+    assert asked.line == "judge: run sh check.sh"
+    assert untrusted(config(), {asked.fingerprint}, [("sh", "check.sh")]) == []
+    assert untrusted(config(), {asked.fingerprint}, [("sh", "other.sh")])
+
+
+def test_a_program_whose_content_has_changed_asks_again() -> None:
+    (asked,) = demands(agent("a.py"), digest_of=lambda _: "before")
+    assert untrusted(agent("a.py"), {asked.fingerprint}, digest_of=lambda _: "before") == []
+    assert untrusted(agent("a.py"), {asked.fingerprint}, digest_of=lambda _: "after")
+
+
+def test_a_judge_models_key_needs_trust_like_any_other() -> None:
+    judged = config().model_copy(update={"judge": config(base_url=LAB).target})
+    (asked,) = demands(judged)
+    assert asked.line.startswith("judge: send the key in OPENAI_API_KEY to http://lab.example")

@@ -8,10 +8,11 @@ from skillgit.cli.invocation import Invocation
 from skillgit.cli.worktree import Worktree, worktree_at
 from skillgit.config import CONFIG_FILE, Config, parse_config
 from skillgit.errors import ConfigError, UserError
-from skillgit.judges import JudgeResources, build_judge
+from skillgit.judges import JudgeResources, build_judge, judge_commands
+from skillgit.processes import command_digest
 from skillgit.records import Task
 from skillgit.tasks import TaskSet, load_tasks
-from skillgit.trust import TrustFile, untrusted
+from skillgit.trust import Demand, TrustFile, untrusted
 
 
 @dataclass(frozen=True)
@@ -23,18 +24,32 @@ class Project:
     config: Config
     config_text: str
 
-    def require_trust(self) -> None:
-        """Nothing, when all that the config asks trust for has been agreed to.
+    @property
+    def root(self) -> str | None:
+        """The work tree that programs are run for; `None` in a bare repository."""
+        return None if self.tree.bare else str(self.tree.root)
+
+    def require_trust(self, tasks: TaskSet) -> None:
+        """Nothing, when all that the config and the tasks ask trust for has been agreed to.
 
         Raises: UserError naming what has not.
         """
-        missing = untrusted(self.config, TrustFile(self.tree.private.trust).read())
+        missing = self.untrusted(tasks)
         if missing:
             asked = "; ".join(demand.line for demand in missing)
             raise UserError(
                 f"{CONFIG_FILE} asks for something that you have not allowed yet: {asked}",
                 hint=f"{self.invocation.typed('trust')} shows it and asks.",
             )
+
+    def untrusted(self, tasks: TaskSet) -> list[Demand]:
+        """What has to be agreed to before a key is sent or a program run."""
+        return untrusted(
+            self.config,
+            TrustFile(self.tree.private.trust).read(),
+            judge_commands(tasks.tasks),
+            digest_of=lambda command: command_digest(command, self.root),
+        )
 
     def tasks(self) -> TaskSet:
         """The tasks that the config names, each with a judge that could be built.

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from skillgit.assembly import OpenRun, is_simulated, open_run, open_workshop
+from skillgit.bench import Outside
 from skillgit.cli.keys import find_key
 from skillgit.cli.output import say
 from skillgit.cli.project import Project
 from skillgit.cli.runs import Runs
 from skillgit.config import Config, ModelConfig
+from skillgit.judges import judge_commands
 from skillgit.launch import Launch
 from skillgit.models.journal import Journal
 from skillgit.ports import Clock
@@ -22,6 +24,7 @@ from skillgit.records import Role, Skill
 from skillgit.store.git_store import GitStore
 from skillgit.store.repository import open_repository
 from skillgit.store.skills import committed_skill
+from skillgit.tasks import TaskSet
 
 PROMPTS = ".skillgit/prompts"
 
@@ -61,7 +64,7 @@ def training_session(project: Project, wishes: Wishes) -> Iterator[Session]:
     """
     invocation, config = project.invocation, wishes.applied(project.config)
     tasks = project.tasks()
-    project.require_trust()
+    project.require_trust(tasks)
     durable, clock = not is_simulated(config), invocation.clock
     repository = open_repository(invocation.directory, durable=durable)
     skill = committed_skill(repository, config.skill, config.repo.onto)
@@ -78,34 +81,40 @@ def training_session(project: Project, wishes: Wishes) -> Iterator[Session]:
     if wishes.new and start is None:
         _mention_unadopted(project, store, skill)
 
+    outside = outside_of(project, tasks)
+    with Journal(repository.private.journal, durable=durable) as journal:
+        shop = open_workshop(config, tasks, store, journal, outside)
+        opened = open_run(shop, new=wishes.new, start=start, force=wishes.force)
+        if opened.launch is Launch.ENDED:
+            yield Session(opened, outside.progress, store, clock)
+            return
+        with store.hold(opened.training.run.name):
+            yield Session(opened, outside.progress, store, clock)
+
+
+def outside_of(project: Project, tasks: TaskSet) -> Outside:
+    """What only the command line may read, for a bench; the tasks' judges are trusted by now."""
+    invocation, trusted = project.invocation, judge_commands(tasks.tasks)
+
     def key_of(role: Role, model: ModelConfig) -> str | None:
         return find_key(model, role.value, invocation, project.tree)
 
-    progress = Progress()
-    with Journal(repository.private.journal, durable=durable) as journal:
-        shop = open_workshop(
-            config,
-            tasks,
-            store,
-            journal,
-            key_of=key_of,
-            clock=clock,
-            prompts=_prompts(project),
-            progress=progress,
-        )
-        opened = open_run(shop, new=wishes.new, start=start, force=wishes.force)
-        if opened.launch is Launch.ENDED:
-            yield Session(opened, progress, store, clock)
-            return
-        with store.hold(opened.training.run.name):
-            yield Session(opened, progress, store, clock)
+    return Outside(
+        key_of=key_of,
+        clock=invocation.clock,
+        prompts=prompts_of(project),
+        progress=Progress(),
+        variables=invocation.environ,
+        root=project.root,
+        may_run=lambda command: tuple(command) in trusted,
+    )
 
 
 def _start(runs: Runs, store: GitStore, version: str | None) -> Skill | None:
     return None if version is None else store.skill_at(runs.commit_of(version))
 
 
-def _prompts(project: Project) -> dict[str, str]:
+def prompts_of(project: Project) -> dict[str, str]:
     """The prompts' texts by name, the project's own in place of the shipped ones."""
     files = [PurePosixPath(file) for file in project.tree.list_files(PROMPTS)]
     own = {

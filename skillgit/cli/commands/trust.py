@@ -12,7 +12,7 @@ from skillgit.cli.project import open_project
 from skillgit.cli.worktree import worktree_at
 from skillgit.config import CONFIG_FILE
 from skillgit.errors import UserError
-from skillgit.trust import TrustFile, untrusted
+from skillgit.trust import TrustFile
 
 
 @click.command()
@@ -24,9 +24,10 @@ from skillgit.trust import TrustFile, untrusted
 def command(
     invocation: Invocation, *, yes: bool, as_list: bool, revoke: bool, as_json: bool
 ) -> None:
-    """Agree to what skillgit.toml asks for: where keys may be sent.
+    """Agree to what skillgit.toml and the tasks ask for: where keys may be
+    sent, and which programs may be run.
 
-    The file is committed, so anyone's pull request can change it. What you
+    The files are committed, so anyone's pull request can change them. What you
     agree to is kept in the .git folder, for these very values and no others.
     """
     if sum((yes, as_list, revoke)) > 1:
@@ -56,7 +57,7 @@ def _show(trusted: TrustFile, *, as_json: bool) -> None:
 def _agree(invocation: Invocation, *, yes: bool) -> None:
     project = open_project(invocation)
     trusted = TrustFile(project.tree.private.trust)
-    asked = untrusted(project.config, trusted.read())
+    asked = project.untrusted(project.tasks())
     if not asked:
         print(f"{CONFIG_FILE} asks for nothing that you have not agreed to.")
         return
