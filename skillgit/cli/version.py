@@ -154,7 +154,8 @@ def _print_evidence(note: StepNote) -> None:
 
 def _print_scores(scores: tuple[TaskScore, ...]) -> None:
     print("\nScores on val, each hard/soft")
-    rows = [(printable(s.task), _short(s.before), _short(s.after), s.change) for s in scores]
+    changed_first = sorted(scores, key=lambda score: not score.change)
+    rows = [(printable(s.task), _short(s.before), _short(s.after), s.change) for s in changed_first]
     print_table(("task", "before", "after", ""), rows, indent="  ")
 
 
