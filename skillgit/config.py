@@ -6,7 +6,7 @@ import difflib
 import re
 import tomllib
 from enum import StrEnum
-from typing import Annotated, Literal, Self, get_args, get_origin
+from typing import Annotated, Self, get_args, get_origin
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
@@ -17,6 +17,7 @@ CONFIG_FILE = "skillgit.toml"
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+Price = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 
 
 class Provider(StrEnum):
@@ -33,6 +34,44 @@ class Scheduler(StrEnum):
     CONSTANT = "constant"
     LINEAR = "linear"
     COSINE = "cosine"
+
+
+class LrMode(StrEnum):
+    """Who decides how many edits a step may apply."""
+
+    FIXED = "fixed"
+    AUTONOMOUS = "autonomous"
+    NONE = "none"
+
+
+class UpdateMode(StrEnum):
+    """How proposals become a new text."""
+
+    PATCH = "patch"
+    REWRITE_FROM_SUGGESTIONS = "rewrite_from_suggestions"
+    FULL_REWRITE_MINIBATCH = "full_rewrite_minibatch"
+
+
+class PairPolicy(StrEnum):
+    """Which pairs of a comparison are looked at."""
+
+    MIXED = "mixed"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+
+
+class Leak(StrEnum):
+    """What is done with a candidate that holds what only the tasks should."""
+
+    WARN = "warn"
+    REJECT = "reject"
+
+
+class AppendixSource(StrEnum):
+    """Which analysts may write notes on lapses."""
+
+    BOTH = "both"
+    FAILURE_ONLY = "failure_only"
 
 
 class RepoConfig(Record):
@@ -137,6 +176,14 @@ class ModelConfig(Record):
     """With `provider = "command"`: the names of the variables that the program sees, with PATH."""
     simulation: SimulationConfig = SimulationConfig()
 
+    @property
+    def samples(self) -> bool:
+        """Whether it may answer the same request differently another time."""
+        if self.provider is Provider.SIMULATED:
+            sure = self.simulation.obedience in (0.0, 1.0)
+            return not sure or self.simulation.noise > 0 or self.simulation.forgetting > 0
+        return self.temperature != 0
+
     @model_validator(mode="after")
     def _has_what_its_provider_needs(self) -> Self:
         if self.provider is Provider.COMMAND:
@@ -155,7 +202,13 @@ class TrainConfig(Record):
     epochs: Count = 4
     """How many times the train tasks are gone through."""
     batch_size: Count = 40
-    """How many train tasks one step attempts."""
+    """How many train tasks one batch attempts."""
+    accumulation: Count = 1
+    """How many batches are attempted and reflected on before one update."""
+    update_mode: UpdateMode = UpdateMode.PATCH
+    """How proposals become a new text: `patch` applies edits one by one;
+    `rewrite_from_suggestions` has the document rewritten from the selected edits;
+    `full_rewrite_minibatch` has each reflection write the whole main document, and merges those."""
     minibatch_size: Count = 8
     """How many attempts one reflection looks at together."""
     merge_batch_size: Annotated[int, Field(ge=2)] = 8
@@ -169,17 +222,29 @@ class TrainConfig(Record):
 
 
 class ReflectConfig(Record):
-    """What an analyst is shown. Unit: `max_chars` in characters, for one trajectory."""
+    """What an analyst is shown, and what it may write.
+
+    Unit: `max_chars` in characters, for one trajectory.
+    """
 
     max_chars: Annotated[int, Field(ge=200)] = 12_000
     """How much of one attempt a reflection is shown; the middle is cut. Unit: characters."""
+    skill_aware: bool = False
+    """Tell defects of the skill, which edits mend, from lapses in following it, which a note in
+    the skill's protected appendix reminds of."""
+    appendix_source: AppendixSource = AppendixSource.BOTH
+    """Which reflections may write such notes: those on failures and on successes, or on failures
+    alone."""
+    appendix_max: Count = 12
+    """The most notes the appendix has; when there would be more, they are consolidated."""
 
 
 class LrConfig(Record):
     """The learning rate, in edits a step."""
 
-    mode: Literal["fixed"] = "fixed"
-    """How the number of edits a step may apply is decided: by the schedule."""
+    mode: LrMode = LrMode.FIXED
+    """How the number of edits a step may apply is decided: by the schedule (`fixed`), by the
+    optimizer (`autonomous`), or not at all (`none`: all of them)."""
     scheduler: Scheduler = Scheduler.COSINE
     """The curve that falls from `max` at the first step to `min` at the last."""
     max: Count = 4
@@ -194,6 +259,29 @@ class LrConfig(Record):
         return self
 
 
+class SlowUpdateConfig(Record):
+    """The look over a whole epoch. Unit: `max_chars` in characters, for one trajectory."""
+
+    enabled: bool = True
+    """At an epoch's end, write guidance into the skill's protected region."""
+    samples: Count = 20
+    """How many train tasks are attempted with the skill before and after the epoch."""
+    gate: bool = False
+    """Judge the guidance as a step is judged; `false` has training go on from it, and measures
+    it before the next step is judged."""
+    pair_policy: PairPolicy = PairPolicy.MIXED
+    """Which pairs are looked at: all, only those whose result changed, or only the others."""
+    max_chars: Annotated[int, Field(ge=200)] = 3_000
+    """How much of one attempt is shown; the middle is cut. Unit: characters."""
+
+
+class MetaSkillConfig(Record):
+    """The optimizer's own memory."""
+
+    enabled: bool = True
+    """At an epoch's end, write down which kinds of edit work here; the next epoch reads it."""
+
+
 class GateConfig(Record):
     """When a candidate is kept."""
 
@@ -204,16 +292,101 @@ class GateConfig(Record):
     mixed_weight: Fraction = 0.5
     """The weight of the soft score in `mixed`."""
     rule: str = "strict"
-    """The rule that decides; `strict` asks for a higher mean, a tie is a rejection."""
+    """The rule that decides: `strict` asks for a higher mean, and a tie is a rejection; `paired`
+    asks for an exact sign test besides; `pace` for a bet that pays off, safe over a whole run."""
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """How often luck may pass for a gain: of an equal candidate with `paired`, in a whole run
+    with `pace`."""
+    min_delta: Fraction = 0.0
+    """What a candidate's score has to be above current's by more than."""
+    no_regression: bool | Fraction = False
+    """Reject a candidate under which any task falls: `true` by however little, a number by more
+    than that."""
+    repeats: Count = 1
+    """How often each val task is attempted; its score is the mean."""
+    curtail: bool = True
+    """Stop measuring a candidate once it can no longer be accepted; the verdict is the same."""
+    refresh_every: Annotated[int, Field(ge=0)] = 0
+    """Measure current again before judging at every n-th step, if the target samples, and pool
+    its scores; 0 never does."""
     max_unscored: Fraction = 0.2
     """The share of val tasks that may go unscored before a step counts as blocked."""
+    leak: Leak = Leak.WARN
+    """What to do with a candidate that holds a `regex` check, a task's reference, or a task's
+    own words: mark it in its note (`warn`), or reject it unmeasured (`reject`)."""
+
+    @property
+    def tolerance(self) -> float | None:
+        """How far a task may fall; `None` for however far."""
+        if self.no_regression is False:
+            return None
+        return float(self.no_regression) if self.no_regression is not True else 0.0
+
+
+class PriceConfig(Record):
+    """What tokens cost. Unit: US dollars per million tokens."""
+
+    prompt: Price = 0.0
+    """What is sent. Unit: US dollars per million tokens."""
+    completion: Price = 0.0
+    """What comes back. Unit: US dollars per million tokens."""
+
+
+class PricesConfig(Record):
+    """The prices of each role's model."""
+
+    target: PriceConfig | None = None
+    optimizer: PriceConfig | None = None
+    judge: PriceConfig | None = None
 
 
 class BudgetConfig(Record):
-    """What a command may spend."""
+    """What a run may spend, checked before each call; finished work stays committed.
+
+    A run that is gone on with has spent what it spent; only `minutes` begin anew.
+    """
 
     calls: Count | None = None
-    """The most paid calls one command makes; finished work stays committed."""
+    """The most paid calls that a run makes."""
+    tokens: Count | None = None
+    """The most tokens, sent and received; what is in flight when they are reached is over it."""
+    usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """The most money, by `prices`; what is in flight when it is reached is over it. Unit: US
+    dollars."""
+    minutes: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """The longest that one command works before it makes no further call. Unit: minutes."""
+    prices: PricesConfig = PricesConfig()
+
+    @model_validator(mode="after")
+    def _money_needs_prices(self) -> Self:
+        if self.usd is not None and (self.prices.target is None or self.prices.optimizer is None):
+            raise ValueError(
+                "usd needs what tokens cost: prices.target and prices.optimizer, each with "
+                "prompt and completion in dollars per million tokens"
+            )
+        return self
+
+
+class Miner(StrEnum):
+    """What turns sessions into tasks."""
+
+    HEURISTIC = "heuristic"
+    LLM = "llm"
+
+
+class SleepConfig(Record):
+    """What is learned from a person's own agent sessions."""
+
+    projects: tuple[str, ...] = ()
+    """The folders whose sessions are looked at, seen from the repository's root; without any, the
+    work trees of this repository; `"*"` is all."""
+    sources: tuple[str, ...] = ("claude-code", "codex")
+    """Whose transcripts are read: `claude-code`, `codex`, `atif`, `neutral`; `name:FOLDER` reads
+    them from there."""
+    miner: Miner = Miner.HEURISTIC
+    """What turns sessions into tasks: `heuristic` asks no model, `llm` asks the optimizer."""
+    max_tasks: Count = 40
+    """The most tasks that a file of mined tasks has."""
 
 
 class Config(Record):
@@ -229,8 +402,11 @@ class Config(Record):
     train: TrainConfig = TrainConfig()
     reflect: ReflectConfig = ReflectConfig()
     lr: LrConfig = LrConfig()
+    slow_update: SlowUpdateConfig = SlowUpdateConfig()
+    meta_skill: MetaSkillConfig = MetaSkillConfig()
     gate: GateConfig = GateConfig()
     budget: BudgetConfig = BudgetConfig()
+    sleep: SleepConfig = SleepConfig()
 
     @model_validator(mode="after")
     def _programs_only_do_tasks(self) -> Self:

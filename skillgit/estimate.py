@@ -6,6 +6,7 @@ import math
 from collections import Counter
 
 from skillgit.records import Role
+from skillgit.schedule import ends_epoch
 from skillgit.standing import Standing, Training
 from skillgit.train import batch_of
 
@@ -25,9 +26,40 @@ def most_calls(setup: Training, standing: Standing | None) -> dict[Role, int]:
         calls[Role.TARGET] += sum(setup.bench.environment.max_calls(task) for task in batch)
         calls[Role.TARGET] += _rollouts(setup, "val")
         calls[Role.OPTIMIZER] += _optimizer_calls(setup, len(batch))
+    calls += _epoch_end_calls(setup, _epoch_ends_to_come(setup, standing))
+    if standing and standing.state.current.score is None:
+        calls[Role.TARGET] += _rollouts(setup, "val")
     if not (standing and standing.ended):
         calls[Role.TARGET] += 3 * _rollouts(setup, "test")
     return dict(calls)
+
+
+def _epoch_ends_to_come(setup: Training, standing: Standing | None) -> int:
+    """How many epochs' ends will look back; the first of a run has nothing to look back at."""
+    if standing is None:
+        return setup.config.train.epochs - 1
+    closed = standing.step // setup.steps_per_epoch
+    closed -= ends_epoch(standing.step, setup.steps_per_epoch) and not standing.epoch_closed
+    return setup.config.train.epochs - max(closed, 1)
+
+
+def _epoch_end_calls(setup: Training, epochs: int) -> Counter[Role]:
+    """The comparison's two sides, an answer for each memory, and val for the guidance.
+
+    Guidance is measured at once, or as current before the next gate: once for each epoch's end.
+    """
+    config = setup.config
+    memories = config.slow_update.enabled + config.meta_skill.enabled
+    calls: Counter[Role] = Counter()
+    if not memories:
+        return calls
+    most = sorted(setup.bench.environment.max_calls(task) for task in setup.tasks.train)
+    compared = sum(most[-config.slow_update.samples :])
+    calls[Role.TARGET] = epochs * 2 * compared
+    calls[Role.OPTIMIZER] = epochs * memories
+    if config.slow_update.enabled:
+        calls[Role.TARGET] += epochs * _rollouts(setup, "val")
+    return calls
 
 
 def _rollouts(setup: Training, split: str) -> int:

@@ -27,6 +27,8 @@ def run_identity(
         "train": train,
         "reflect": config.reflect.model_dump(mode="json"),
         "lr": config.lr.model_dump(mode="json"),
+        "slow_update": config.slow_update.model_dump(mode="json"),
+        "meta_skill": config.meta_skill.model_dump(mode="json"),
         "gate": config.gate.model_dump(mode="json"),
         "optimizer": config.optimizer.model_dump(
             mode="json", exclude={"base_url", "api_key_env", "timeout", "retries"}

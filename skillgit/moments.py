@@ -1,10 +1,11 @@
-"""The moments of a run that are no steps: its baseline, each epoch's end, and its own end."""
+"""The two ends of a run: its baseline, and its own end. An epoch's end has a module of its own."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from skillgit.errors import UserError
+from skillgit.gate import strict
 from skillgit.history import (
     CandidateScore,
     ConfigNote,
@@ -15,6 +16,8 @@ from skillgit.history import (
     RunState,
     TestNote,
 )
+from skillgit.judging import measured_again
+from skillgit.ports import Account, Trial
 from skillgit.records import Action, Skill
 from skillgit.stages.rollout import Evaluation
 from skillgit.standing import Moment, Standing, Training, ledger_lines
@@ -76,38 +79,20 @@ def baseline(setup: Training) -> Moment:
     return Moment(entry, standing)
 
 
-def epoch_end(setup: Training, standing: Standing) -> Moment:
-    """An epoch's end: one commit, on which everything that looks back over the epoch hangs."""
-    state = standing.state.model_copy(update={"edits": 0, "tokens": 0})
-    entry = Entry(
-        run=setup.run,
-        step=standing.step,
-        phase=Phase.EPOCH,
-        action=Action.EPOCH,
-        score=CandidateScore(score=state.current.score),
-        state=state,
-    )
-    return Moment(entry, replace(standing, state=state, epoch_notes=(), epoch_closed=True))
-
-
 def run_end(setup: Training, standing: Standing) -> Moment:
-    """The run's end: baseline, best and final skill are each scored on test, if there is one."""
+    """The run's end: the final skill becomes best if it measures better, and test is looked at.
+
+    Baseline, best and final skill are each scored on test, if there is such a split.
+    Raises: BlockedError when too many tasks come back without a score; BudgetError.
+    """
     account = setup.account(standing.step)
-    lines: tuple[NoteLine, ...] = ()
-    object_lines: list[tuple[str, NoteLine]] = []
-    if setup.tasks.test:
-        position = setup.position(standing.step, Phase.END)
-        measured: dict[Skill, Evaluation] = {}
-        scores: dict[str, float | None] = {}
-        sides = {"baseline": setup.start, "best": standing.best, "final": standing.current}
-        for side, skill in sides.items():
-            if skill not in measured:
-                measured[skill] = setup.measure(skill, position, account, setup.tasks.test)
-                object_lines += ledger_lines(measured[skill])
-            scores[side] = setup.gate_score(measured[skill].score)
-        lines = (TestNote(run=setup.run.run_id, n_tasks=len(setup.tasks.test), **scores),)
+    # Val scores are of the last epoch's end: what a run's end measures is the test split.
+    position = setup.position(standing.step, Phase.EPOCH)
+    standing, object_lines = measured_again(setup, standing, position, account)
+    promoted = _promoted(setup, standing)
+    note, test_lines = _tested(setup, promoted, account)
     tokens = account.costs.prompt_tokens + account.costs.completion_tokens
-    state = standing.state.model_copy(update={"edits": 0, "tokens": tokens})
+    state = promoted.state.model_copy(update={"edits": 0, "tokens": tokens})
     entry = Entry(
         run=setup.run,
         step=standing.step,
@@ -115,8 +100,69 @@ def run_end(setup: Training, standing: Standing) -> Moment:
         action=Action.END,
         score=CandidateScore(score=state.current.score),
         state=state,
-        lines=lines,
-        object_lines=tuple(object_lines),
+        lines=(note,) if note else (),
+        object_lines=(*object_lines, *test_lines),
         finished_at=account.finished_at,
+        summary=_test_summary(note),
     )
-    return Moment(entry, replace(standing, state=state, ended=True))
+    return Moment(entry, replace(promoted, state=state, ended=True))
+
+
+def _promoted(setup: Training, standing: Standing) -> Standing:
+    """Where the run ends: current has become best if it measures better, by the plain rule."""
+    state, gate = standing.state, setup.config.gate
+    if state.current == state.best:
+        return standing
+    ruling = strict(
+        Trial(
+            candidate=standing.current,
+            current=standing.best,
+            best=standing.best,
+            candidate_scores=standing.current_scores,
+            current_scores=standing.best_scores,
+            best_scores=standing.best_scores,
+            best_step=state.best.step,
+            global_step=state.current.step,
+            metric=gate.metric,
+            mixed_weight=gate.mixed_weight,
+        )
+    )
+    if not ruling.result.action.accepted:
+        return standing
+    return replace(
+        standing,
+        state=state.model_copy(update={"best": state.current}),
+        best=standing.current,
+        best_scores=standing.current_scores,
+    )
+
+
+def _tested(
+    setup: Training, standing: Standing, account: Account
+) -> tuple[TestNote | None, list[tuple[str, NoteLine]]]:
+    """The three skills on test, each once, with what that adds to the ledger."""
+    if not setup.tasks.test:
+        return None, []
+    position = setup.position(standing.step, Phase.END)
+    lines: list[tuple[str, NoteLine]] = []
+    measured: dict[Skill, Evaluation] = {}
+    scores: dict[str, float | None] = {}
+    sides = {"baseline": setup.start, "best": standing.best, "final": standing.current}
+    for side, skill in sides.items():
+        if skill not in measured:
+            measured[skill] = setup.measure(skill, position, account, setup.tasks.test)
+            lines += ledger_lines(measured[skill])
+        scores[side] = setup.gate_score(measured[skill].score)
+    note = TestNote(run=setup.run.run_id, n_tasks=len(setup.tasks.test), **scores)
+    return note, lines
+
+
+def _test_summary(note: TestNote | None) -> str:
+    if note is None:
+        return ""
+
+    def shown(score: float | None) -> str:
+        return "unscored" if score is None else f"{score:.4f}"
+
+    final = "" if note.final == note.best else f", final {shown(note.final)}"
+    return f"on test {shown(note.baseline)} to {shown(note.best)}{final}"

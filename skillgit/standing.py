@@ -5,10 +5,12 @@ The loop holds nothing that this module could not read from the branch and its n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from skillgit.config import Config
+from skillgit.epoch_notes import MetaSkillNote
 from skillgit.gate import select_gate_score
 from skillgit.history import (
     Entry,
@@ -24,7 +26,7 @@ from skillgit.identity import Identity
 from skillgit.ports import Account, Paid, Rule, Store
 from skillgit.prompts import Optimizer
 from skillgit.records import Action, Measurements, Record, Score, Skill, Task
-from skillgit.schedule import steps_per_epoch
+from skillgit.schedule import ends_epoch, steps_per_epoch
 from skillgit.stages.rollout import Bench, Evaluation, evaluate
 from skillgit.tasks import TaskSet
 
@@ -94,7 +96,11 @@ class Training:
 
 @dataclass(frozen=True)
 class Standing:
-    """Where training goes on from."""
+    """Where training goes on from.
+
+    `epoch_start` is the skill at the end of the epoch before (`None` in the first), `meta_skill`
+    the optimizer's memory that was written there.
+    """
 
     step: int
     state: RunState
@@ -102,6 +108,8 @@ class Standing:
     current_scores: Measurements
     best: Skill
     best_scores: Measurements
+    epoch_start: Skill | None = None
+    meta_skill: str = ""
     epoch_notes: tuple[StepNote, ...] = ()
     epoch_closed: bool = False
     ended: bool = False
@@ -140,41 +148,54 @@ def read_standing(setup: Training) -> Standing | None:
     Scores come from the ledger as it was before the next step, so that lines which a killed
     step left behind mislead nobody; a text whose scores are lost is measured by the next gate.
     """
-    commits = iter(setup.store.history(setup.run.name))
-    tip = next(commits, None)
-    if tip is None:
+    commits = list(setup.store.history(setup.run.name))
+    if not commits:
         return None
-    state = tip.state
+    tip = commits[0]
     epoch_closed = tip.action in (Action.EPOCH, Action.END)
-    epoch_notes: list[StepNote] = []
-    best_commit: RunCommit | None = None
-    for commit in _chain(tip, commits):
-        in_epoch = not epoch_closed and commit.state.epoch == state.epoch and commit.step > 0
-        if in_epoch and commit.action is not Action.REVERT:
-            epoch_notes += _step_notes(setup, commit)
-        if best_commit is None and _holds_best(commit, state):
-            best_commit = commit
-        if best_commit is not None and not in_epoch:
-            break
+    last_epoch = next((c for c in commits if c.action is Action.EPOCH), None)
+    best_commit = next((c for c in commits if _holds_best(c, tip.state)), None)
     current = setup.store.skill_at(tip.id)
     best = setup.store.skill_at(best_commit.id) if best_commit else setup.start
-    position = setup.position(tip.step + 1)
+    position = _next_position(setup, tip)
     return Standing(
         step=tip.step,
-        state=state,
+        state=tip.state,
         current=current,
         current_scores=_known_scores(setup, current, position),
         best=best,
         best_scores=_known_scores(setup, best, position),
-        epoch_notes=tuple(reversed(epoch_notes)),
+        epoch_start=setup.store.skill_at(last_epoch.id) if last_epoch else None,
+        meta_skill=_meta_skill(setup, last_epoch) if last_epoch else "",
+        epoch_notes=() if epoch_closed else _epoch_notes(setup, commits),
         epoch_closed=epoch_closed,
         ended=tip.action is Action.END,
     )
 
 
-def _chain(tip: RunCommit, older: Iterable[RunCommit]) -> Iterable[RunCommit]:
-    yield tip
-    yield from older
+def _next_position(setup: Training, tip: RunCommit) -> Position:
+    """The moment that comes after a commit: lines of this run from then on do not count."""
+    if tip.action is Action.EPOCH:
+        is_last = tip.step >= setup.total_steps
+        return setup.position(tip.step, Phase.END) if is_last else setup.position(tip.step + 1)
+    if tip.action is not Action.END and ends_epoch(tip.step, setup.steps_per_epoch):
+        return setup.position(tip.step, Phase.EPOCH)
+    return setup.position(tip.step + 1)
+
+
+def _epoch_notes(setup: Training, commits: Sequence[RunCommit]) -> tuple[StepNote, ...]:
+    """The notes of the steps since the last epoch's end, oldest first."""
+    notes: list[StepNote] = []
+    for commit in takewhile(lambda c: c.action is not Action.EPOCH and c.step > 0, commits):
+        if commit.action is not Action.REVERT:
+            notes += _step_notes(setup, commit)
+    return tuple(reversed(notes))
+
+
+def _meta_skill(setup: Training, epoch: RunCommit) -> str:
+    """The memory that an epoch's commit holds."""
+    own = (n for n in setup.store.notes_on(epoch.id) if isinstance(n, MetaSkillNote))
+    return next((n.text for n in own if n.run == setup.run.run_id), "")
 
 
 def _step_notes(setup: Training, commit: RunCommit) -> list[StepNote]:

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from skillgit.canonical import slot_seed
+from skillgit.epoch_end import epoch_end
 from skillgit.errors import BlockedError
 from skillgit.gate import mean_score
 from skillgit.history import StepNote
 from skillgit.judging import Judged, judge
-from skillgit.moments import baseline, epoch_end, run_end
+from skillgit.moments import baseline, run_end
 from skillgit.recording import step_moment
 from skillgit.records import (
     Action,
@@ -92,7 +93,7 @@ def run_step(setup: Training, standing: Standing) -> Moment:
         max_chars=config.reflect.max_chars,
         seed=slot_seed(config.train.seed, "reflect", step),
         step_buffer=format_step_buffer(standing.epoch_notes),
-        meta_skill="",
+        meta_skill=standing.meta_skill,
         workers=config.train.workers,
     )
 
@@ -104,7 +105,7 @@ def run_step(setup: Training, standing: Standing) -> Moment:
         optimizer,
         merge_batch_size=config.train.merge_batch_size,
         workers=config.train.workers,
-        meta_skill="",
+        meta_skill=standing.meta_skill,
     )
     known, fresh = _split_known_rejected(setup, standing, merged.edits, step)
 
@@ -112,7 +113,7 @@ def run_step(setup: Training, standing: Standing) -> Moment:
     rate = scheduled_learning_rate(config.lr, step, setup.total_steps, len(fresh))
     progress.begin("select")
     selection = rank_and_select(
-        fresh, rate.learning_rate, standing.current, optimizer, meta_skill=""
+        fresh, rate.learning_rate, standing.current, optimizer, meta_skill=standing.meta_skill
     )
 
     # Update: the edits are tried on the documents, each with its outcome.

@@ -17,8 +17,16 @@ def render_trajectory(graded: GradedRollout, max_chars: int) -> str:
     its middle, and the cut says how much.
     """
     heading = f"### Task `{on_one_line(graded.task.id, ID_CHARS)}`"
+    return f"{heading}\n\n{render_attempt(graded, max_chars)}"
+
+
+def render_attempt(graded: GradedRollout, max_chars: int) -> str:
+    """One rollout without its heading: how it was scored, and what was said and done.
+
+    Unit: `max_chars` in characters.
+    """
     body = "\n\n".join(_sections(graded))
-    return f"{heading}\n\n{_standing(graded)}\n\n{fenced(cut(body, max_chars))}"
+    return f"{_standing(graded)}\n\n{fenced(cut(body, max_chars))}"
 
 
 def render_trajectories(graded: Sequence[GradedRollout], max_chars: int) -> str:

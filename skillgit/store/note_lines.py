@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from pydantic import ValidationError
 
+from skillgit import epoch_notes as epoch_notes  # its records are kinds of lines, too
 from skillgit.history import NoteLine
 
 

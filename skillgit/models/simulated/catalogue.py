@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from skillgit.models.simulated.obedience import rules_of_line
@@ -179,3 +180,8 @@ def forbidden_texts(reason: str) -> list[str]:
 def forbids(line: str) -> bool:
     """Whether a line of a skill is a prohibition."""
     return _FORBIDDEN.search(line) is not None
+
+
+def quoted(line: str) -> str:
+    """A line as prompts quote what was tried."""
+    return json.dumps(line, ensure_ascii=False)

@@ -6,22 +6,33 @@ function and a line in `ANSWERS`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
 from pydantic import JsonValue
 
 from skillgit.models.simulated.combining import merge, rank
 from skillgit.models.simulated.exchange import Exchange, exchange_of
+from skillgit.models.simulated.judging import judge
 from skillgit.models.simulated.manners import written
+from skillgit.models.simulated.mining import mine_tasks
 from skillgit.models.simulated.reflecting import analyse_failures, analyse_successes
+from skillgit.models.simulated.remembering import decide_rate, guide, remember
 from skillgit.models.simulated.schemas import instance
 from skillgit.records import ModelReply, ModelRequest
+
+RUBRIC = "RubricAnswer"
+"""A judge's answer always comes plain: an unscored task would say nothing about the skill."""
 
 ANSWERS: Mapping[str, Callable[[Exchange], dict[str, JsonValue]]] = {
     "FailureAnalysis": analyse_failures,
     "SuccessAnalysis": analyse_successes,
     "MergedPatch": merge,
     "Ranking": rank,
+    "MineAnswer": mine_tasks,
+    "LearningRateDecision": decide_rate,
+    "SlowUpdateGuidance": guide,
+    "MetaSkillMemory": remember,
 }
 
 
@@ -30,6 +41,8 @@ def answer(request: ModelRequest) -> ModelReply:
     exchange = exchange_of(request)
     if not exchange.schema:
         return ModelReply(text="This is the simulated optimizer; it answers in JSON schemas only.")
+    if exchange.title == RUBRIC:
+        return ModelReply(text=json.dumps(exchange.fitted(judge(exchange)), ensure_ascii=False))
     make = ANSWERS.get(exchange.title, smallest)
     return ModelReply(text=written(exchange.fitted(make(exchange)), exchange))
 

@@ -20,6 +20,19 @@ _TRAJECTORY = re.compile(
     rf"^### Task `(?P<id>[^`\n]+)`\n\n[^\n]*{_FENCED}", re.MULTILINE | re.DOTALL
 )
 _WHY = re.compile(r"\A\[[^\]\n]+\]\n(?P<reasons>.+?)(?:\n\n|\Z)", re.DOTALL)
+_PAIR = re.compile(
+    r"^### Task `(?P<id>[^`\n]+)`: [^\n]*\n\n#### [^\n]*\n\n(?P<before>Passed|Failed)[^\n]*"
+    r"\n\n(?P<first>`{3,})text\n.*?\n(?P=first)\n\n#### [^\n]*\n\n(?P<now>Passed|Failed)[^\n]*"
+    rf"{_FENCED}",
+    re.MULTILINE | re.DOTALL,
+)
+_GUIDANCE = re.compile(
+    r"^<!-- SLOW_UPDATE_START -->\n(?P<lines>.*?)^<!-- SLOW_UPDATE_END -->",
+    re.MULTILINE | re.DOTALL,
+)
+_REGION = re.compile(
+    r"^<!-- [\w:-]+[ _]START -->\n.*?^<!-- [\w:-]+[ _]END -->", re.MULTILINE | re.DOTALL
+)
 _BETWEEN_REASONS = re.compile(r";\s+(?=(?:[^\"]*\"[^\"]*\")*[^\"]*\Z)")
 _ANY_FENCE = re.compile(r"^(?P<fence>`{3,})text\n.*?\n(?P=fence)$", re.MULTILINE | re.DOTALL)
 _KIND = re.compile(
@@ -58,7 +71,34 @@ class View:
     @property
     def bullets(self) -> tuple[str, ...]:
         """The skill's bullets, as they stand."""
-        return tuple(line for line in self.skill.splitlines() if _BULLET.match(line))
+        return tuple(
+            line for line in _REGION.sub("", self.skill).splitlines() if _BULLET.match(line)
+        )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One task attempted twice: what the later attempt failed for, if it did."""
+
+    task_id: str
+    passed: bool
+    passes: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a look back shows: two skills, and the same tasks with both."""
+
+    skill_before: str = ""
+    skill: str = ""
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def guidance(self) -> tuple[str, ...]:
+        """The lines of the guidance that the later skill carries, without their bullets."""
+        region = _GUIDANCE.search(self.skill)
+        return tuple(filter(None, map(plain, region["lines"].splitlines()))) if region else ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +130,7 @@ def read_view(text: str) -> View:
         path=document["path"] if document else "",
         skill=document["body"] if document else "",
         failures=tuple(_failures(text)),
-        tried=frozenset(_tried(around)),
+        tried=frozenset(tried_in(text)),
         budget=int(budget["n"]) if budget else USUAL_BUDGET,
     )
 
@@ -108,8 +148,35 @@ def _failures(text: str) -> Iterator[Failure]:
             )
 
 
-def _tried(text: str) -> Iterator[str]:
-    for line in _TRIED.finditer(text):
+def read_look(text: str) -> Look:
+    """What a prompt shows of two skills, the earlier first."""
+    documents = [found["body"] for found in _DOCUMENT.finditer(text)]
+    half = len(documents) // 2
+    if not documents:
+        return Look()
+    return Look(documents[0], documents[half], tuple(_pairs(text)))
+
+
+def _pairs(text: str) -> Iterator[Pair]:
+    for found in _PAIR.finditer(text):
+        why = None if found["now"] == "Passed" else _WHY.match(found["body"])
+        reasons = _BETWEEN_REASONS.split(why["reasons"]) if why else []
+        yield Pair(
+            found["id"],
+            found["before"] == "Passed",
+            found["now"] == "Passed",
+            tuple(dict.fromkeys(filter(None, map(str.strip, reasons)))),
+        )
+
+
+def bullets_of(skill: str) -> tuple[str, ...]:
+    """The bullets of a document outside protected regions, without their marks."""
+    return tuple(map(plain, View(skill=skill).bullets))
+
+
+def tried_in(text: str) -> Iterator[str]:
+    """The texts of edits that a prompt shows as tried in vain."""
+    for line in _TRIED.finditer(_ANY_FENCE.sub("", text)):
         for quoted in _TRIED_TEXT.findall(line["edit"]):
             yield plain(json.loads(quoted, strict=False))
 
