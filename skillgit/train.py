@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from skillgit.canonical import slot_seed
+from skillgit.config import LrMode
 from skillgit.epoch_end import epoch_end
 from skillgit.errors import BlockedError
 from skillgit.gate import mean_score
@@ -28,7 +29,10 @@ from skillgit.records import (
 )
 from skillgit.schedule import batches_at, ends_epoch, epoch_of
 from skillgit.stages.aggregate import merge_patches
-from skillgit.stages.learning_rate import scheduled_learning_rate
+from skillgit.stages.learning_rate import (
+    decide_autonomous_learning_rate,
+    scheduled_learning_rate,
+)
 from skillgit.stages.reflect import failure_patterns, run_minibatch_reflect
 from skillgit.stages.rollout import roll_out
 from skillgit.stages.select import rank_and_select
@@ -81,8 +85,11 @@ def run_step(setup: Training, standing: Standing) -> Moment:
     )
     _refuse_if_nothing_came_back(graded)
 
+    rolled = mean_score(g.grade.score for g in graded if g.grade.score is not None)
+
     # Reflect: the backward pass, one optimizer call for each minibatch.
     progress.begin("reflect")
+    buffer = format_step_buffer(standing.epoch_notes)
     raw_patches = run_minibatch_reflect(
         graded,
         standing.current,
@@ -92,7 +99,7 @@ def run_step(setup: Training, standing: Standing) -> Moment:
         failure_only=config.train.failure_only,
         max_chars=config.reflect.max_chars,
         seed=slot_seed(config.train.seed, "reflect", step),
-        step_buffer=format_step_buffer(standing.epoch_notes),
+        step_buffer=buffer,
         meta_skill=standing.meta_skill,
         workers=config.train.workers,
     )
@@ -110,8 +117,19 @@ def run_step(setup: Training, standing: Standing) -> Moment:
     known, fresh = _split_known_rejected(setup, standing, merged.edits, step)
 
     # Learning rate and select: how many edits this step may apply, and which.
-    rate = scheduled_learning_rate(config.lr, step, setup.total_steps, len(fresh))
     progress.begin("select")
+    if config.lr.mode is LrMode.AUTONOMOUS:
+        rate = decide_autonomous_learning_rate(
+            fresh,
+            standing.current,
+            optimizer,
+            rollout_score=rolled,
+            n_rollouts=len(graded),
+            step_buffer=buffer,
+            meta_skill=standing.meta_skill,
+        )
+    else:
+        rate = scheduled_learning_rate(config.lr, step, setup.total_steps, len(fresh))
     selection = rank_and_select(
         fresh, rate.learning_rate, standing.current, optimizer, meta_skill=standing.meta_skill
     )
@@ -133,7 +151,6 @@ def run_step(setup: Training, standing: Standing) -> Moment:
     evaluation = hearing.evaluation if hearing else None
 
     # Record: the note holds everything the next step, a resume or a reader needs.
-    rolled = mean_score(g.grade.score for g in graded if g.grade.score is not None)
     note = StepNote(
         run=setup.run.run_id,
         step=step,

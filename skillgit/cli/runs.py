@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from skillgit.cli.invocation import Invocation
 from skillgit.errors import UserError
-from skillgit.history import RunCommit
-from skillgit.store.names import parse_run
+from skillgit.history import NoteLine, RunCommit
+from skillgit.store.names import notes_ref, parse_run
+from skillgit.store.note_lines import parse_lines
+from skillgit.store.notes import Notes
+from skillgit.store.refs import Refs
 from skillgit.store.repository import Repository, open_repository
 from skillgit.store.revisions import resolve, run_tip
 from skillgit.store.runs import read_commit, run_names, walk
 
 
 class Runs:
-    """The runs of one repository."""
+    """The runs of one repository; `skill` is the one of several whose best is meant."""
 
-    def __init__(self, repository: Repository, invocation: Invocation) -> None:
+    def __init__(
+        self, repository: Repository, invocation: Invocation, *, skill: str | None = None
+    ) -> None:
         self.repository = repository
+        self._skill = skill
         self._git = repository.git
         self._invocation = invocation
 
@@ -60,11 +66,21 @@ class Runs:
 
         Raises: UserError when there is no such version.
         """
-        return resolve(self._git, version)
+        return resolve(self._git, version, skill=self._skill)
 
     def read(self, commit: str) -> RunCommit | None:
         """A commit of a run; `None` for one that is none."""
         return read_commit(self._git, commit)
+
+    def notes_on(self, commit: RunCommit) -> Sequence[NoteLine]:
+        """The note lines on a run's commit whose kind is known."""
+        refs = Refs(
+            self._git,
+            self.repository.common,
+            clock=self._invocation.clock,
+            command=self._invocation.typed("log"),
+        )
+        return parse_lines(Notes(self._git, refs, notes_ref(commit.run)).lines(commit.id))
 
     def _moved(self, run: str) -> float:
         tip = run_tip(self._git, run)

@@ -1,4 +1,7 @@
-"""`skillgit log`: a run as a table, from the trailers of its commits alone."""
+"""`skillgit log`: a run as a table, from the trailers of its commits alone.
+
+Only `--lr` looks into the notes, where the decisions on the learning rate are.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ from collections.abc import Sequence
 import click
 
 from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import amount, json_option, number, print_json, print_table
-from skillgit.cli.runs import open_runs
-from skillgit.history import RunCommit
-from skillgit.records import Action
+from skillgit.cli.output import amount, json_option, number, one_line, print_json, print_table
+from skillgit.cli.runs import Runs, open_runs
+from skillgit.history import RunCommit, StepNote
+from skillgit.records import Action, LearningRate
 
+RATES_HEAD = ("step", "rate", "asked for", "edits", "decided by", "why")
+RATES_NUMBERS = frozenset((0, 1, 2, 3))
 HEAD = ("step", "verdict", "score", "best", "edits", "tokens", "commit")
 NUMBERS = frozenset((0, 2, 3, 4, 5))
 _SHORT = 9
@@ -20,9 +25,10 @@ _MARKS = {Action.EPOCH: "epoch", Action.END: "end"}
 
 @click.command()
 @click.argument("run", metavar="[RUN]", required=False)
+@click.option("--lr", "rates", is_flag=True, help="Show each step's learning rate, and why.")
 @json_option
 @click.pass_obj
-def command(invocation: Invocation, *, run: str | None, as_json: bool) -> None:
+def command(invocation: Invocation, *, run: str | None, rates: bool, as_json: bool) -> None:
     """Show a run as a table, a step a line, oldest first.
 
     RUN is a run's name such as train-1; without it, the newest run is shown.
@@ -31,6 +37,9 @@ def command(invocation: Invocation, *, run: str | None, as_json: bool) -> None:
     history = runs.history(runs.named_or_newest(run))
     commits = [commit for commit in history if commit.action is not Action.REVERT]
     commits.reverse()
+    if rates:
+        _show_rates(runs, commits, as_json=as_json)
+        return
     if as_json:
         for commit in commits:
             print_json("commit", fields_of(commit))
@@ -82,3 +91,46 @@ def headline(commits: Sequence[RunCommit]) -> str:
         f"{last.run}: {last.state.skill}, {ended}; "
         f"best {number(best.score)} at step {best.step}, from {number(first.score)}"
     )
+
+
+def _show_rates(runs: Runs, commits: Sequence[RunCommit], *, as_json: bool) -> None:
+    """Print each step's learning rate: how many of how many edits, who decided it, and why."""
+    found = [
+        (note.step, note.learning_rate)
+        for commit in commits
+        for note in runs.notes_on(commit)
+        if isinstance(note, StepNote) and note.step == commit.step and note.learning_rate
+    ]
+    if as_json:
+        for step, rate in found:
+            fields = {"step": step, "decided_by": decided_by(rate), **rate.model_dump(mode="json")}
+            print_json("learning_rate", fields)
+        return
+    print(headline(commits))
+    print()
+    print_table(RATES_HEAD, [rate_row(*pair) for pair in found], right=RATES_NUMBERS)
+
+
+def rate_row(step: int, rate: LearningRate) -> tuple[str, ...]:
+    """One step's line of the table of learning rates."""
+    sure = f"({rate.confidence} confidence) " if rate.confidence else ""
+    risks = "".join(f"; risk: {note}" for note in rate.risk_notes)
+    return (
+        str(step),
+        "all" if rate.learning_rate is None else str(rate.learning_rate),
+        "-" if rate.raw_learning_rate is None else str(rate.raw_learning_rate),
+        str(rate.available_update_items),
+        decided_by(rate),
+        one_line(f"{sure}{rate.reasoning}{risks}"),
+    )
+
+
+def decided_by(rate: LearningRate) -> str:
+    """Who decided on a rate."""
+    if rate.fallback:
+        return "fallback"
+    if rate.learning_rate is None:
+        return "no limit"
+    if rate.raw_learning_rate is None:
+        return "nobody"
+    return "optimizer" if rate.raw_response else "schedule"

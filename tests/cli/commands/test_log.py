@@ -43,3 +43,19 @@ def test_before_the_first_run_it_names_the_command_that_begins_one(skillgit, rep
     done = skillgit("log")
     assert done.code == 1
     assert "hint: skillgit train begins one." in done.err
+
+
+def test_the_learning_rates_are_a_table_with_who_decided_and_why(skillgit, trained: Path) -> None:
+    lines = skillgit("log", "--lr").ok().out.splitlines()
+    assert lines[2].split("  ")[0] == "step"
+    assert "decided by" in lines[2]
+    assert all("schedule" in line for line in lines[3:])
+    assert "cosine schedule, step 1 of 8" in lines[3]
+    assert len(lines) == 3 + 8
+
+
+def test_the_learning_rates_as_json(skillgit, trained: Path) -> None:
+    objects = skillgit("log", "--lr", "--json").ok().objects
+    assert [o["step"] for o in objects] == list(range(1, 9))
+    assert {o["decided_by"] for o in objects} == {"schedule"}
+    assert all(o["learning_rate"] <= o["available_update_items"] for o in objects)
