@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import posixpath
 import re
 import tomllib
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Self, get_args, get_origin
+from typing import Annotated, Any, Self, get_args, get_origin
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
@@ -82,7 +84,7 @@ class RepoConfig(Record):
 
 
 class SkillConfig(Record):
-    """The documents being trained; `files` are globs relative to the main document's folder."""
+    """The documents being trained; each of several skills is a `[[skill]]`, the default one first."""
 
     path: str
     """The skill's main document, from the repository's root."""
@@ -90,6 +92,11 @@ class SkillConfig(Record):
     """The skill's name in refs and messages; else its frontmatter's name, or its folder's."""
     files: tuple[str, ...] = ()
     """More documents of the skill, as globs seen from the main document's folder."""
+    tasks: str | None = None
+    """The skill's own file or folder of tasks, in place of `[tasks]` path."""
+    max_tokens: Count | None = None
+    """The longest that training may make the skill, all documents together; an edit that would
+    go beyond it is not applied. Unit: tokens, reckoned as a quarter of the bytes."""
 
 
 class ColumnsConfig(Record):
@@ -422,19 +429,61 @@ def without_user_info(url: str) -> str:
 
 
 def parse_config(text: str, *, source: str = CONFIG_FILE) -> Config:
-    """The configuration in a TOML text.
+    """The configuration in a TOML text, as it is for its default skill.
 
+    Raises: ConfigError naming every wrong key, with the nearest known name for an unknown one.
+    """
+    return parse_configs(text, source=source)[0]
+
+
+def parse_configs(text: str, *, source: str = CONFIG_FILE) -> tuple[Config, ...]:
+    """The configurations in a TOML text, one for each skill; they differ in skill and tasks alone.
+
+    Shape: in the order of the text, so the default skill's first; one, if there is `[skill]`.
     Raises: ConfigError naming every wrong key, with the nearest known name for an unknown one.
     """
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source} is not valid TOML: {error}") from error
-    try:
-        return Config.model_validate(raw)
-    except ValidationError as error:
-        lines = [_describe(e["type"], e["loc"], e["msg"]) for e in error.errors()]
-        raise ConfigError(f"{source}: " + "; ".join(lines)) from error
+    skills = raw.get("skill")
+    if not isinstance(skills, list):
+        skills = [skills] if "skill" in raw else []
+    found: list[Config] = []
+    wrong: list[str] = []
+    for number, skill in enumerate(skills or [None], start=1):
+        try:
+            found.append(Config.model_validate(_with_skill(raw, skill)))
+        except ValidationError as error:
+            which = f"[[skill]] {number}: " if len(skills) > 1 else ""
+            wrong += [_wrong(which, e["type"], e["loc"], e["msg"]) for e in error.errors()]
+    wrong += _repeated([config.skill.path for config in found])
+    if wrong:
+        raise ConfigError(f"{source}: " + "; ".join(dict.fromkeys(wrong)))
+    return tuple(found)
+
+
+def _with_skill(raw: Mapping[str, Any], skill: object) -> dict[str, Any]:
+    """The text's tables with one skill as the skill, and its own tasks as the tasks."""
+    tables = {name: table for name, table in raw.items() if name != "skill"}
+    if skill is None:
+        return tables
+    own = skill.get("tasks") if isinstance(skill, dict) else None
+    tasks = raw.get("tasks", {})
+    if isinstance(own, str) and isinstance(tasks, dict):
+        tables["tasks"] = {**tasks, "path": own}
+    return {**tables, "skill": skill}
+
+
+def _repeated(paths: Sequence[str]) -> list[str]:
+    clean = [posixpath.normpath(path) for path in paths]
+    twice = sorted({path for path in clean if clean.count(path) > 1})
+    return [f"two [[skill]] have the path {path!r}" for path in twice]
+
+
+def _wrong(which: str, kind: str, loc: tuple[int | str, ...], message: str) -> str:
+    """What is wrong, and with which of several skills if it is a skill's own fault."""
+    return f"{which if loc[:1] == ('skill',) else ''}{_describe(kind, loc, message)}"
 
 
 def _describe(kind: str, loc: tuple[int | str, ...], message: str) -> str:

@@ -141,6 +141,19 @@ class Costs(Record):
     milliseconds: int = 0
 
 
+class Refresh(Record):
+    """A re-measurement of current within a step: its score and best's, before and after pooling.
+
+    `best` is the origin of the version that is best now, when another became it.
+    """
+
+    before: float | None
+    after: float | None
+    best_before: float | None
+    best_after: float | None
+    best: str | None = None
+
+
 class StepNote(NoteLine):
     """The whole record of one step, on its candidate's commit."""
 
@@ -162,11 +175,15 @@ class StepNote(NoteLine):
     ranking_fallback: bool = False
     score_before: float | None = None
     score_after: float | None = None
+    score_after_is_bound: bool = False
     gate_reason: str = ""
+    tasks_needed: int | None = None
+    refresh: Refresh | None = None
     warnings: tuple[str, ...] = ()
     scores_from_ledger: int = 0
     scores_measured: int = 0
     scores_unscored: int = 0
+    scores_not_sent: int = 0
     costs: Costs = Costs()
     prompts: dict[str, str] = Field(default_factory=dict)
 
@@ -190,6 +207,7 @@ class ConfigNote(NoteLine):
     epochs: int
     tasks: dict[str, str]
     costs: Costs = Costs()
+    warnings: tuple[str, ...] = ()
 
 
 class TestNote(NoteLine):
@@ -240,6 +258,7 @@ class RejectedLine(NoteLine):
     edits: tuple[Edit, ...]
     before: float | None
     after: float | None
+    after_is_bound: bool = False
     source: SourceType | None = None
 
 

@@ -16,10 +16,10 @@ from skillgit.history import (
     RunState,
     TestNote,
 )
-from skillgit.judging import measured_again
+from skillgit.incumbent import measured_again
 from skillgit.ports import Account, Trial
 from skillgit.records import Action, Skill
-from skillgit.stages.rollout import Evaluation
+from skillgit.stages.evaluate import Evaluation
 from skillgit.standing import Moment, Standing, Training, ledger_lines
 
 

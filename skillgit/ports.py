@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol, TypeVar
+
+from pydantic import Field
 
 from skillgit.history import Costs, Entry, NoteLine, Position, RejectedLine, RunCommit, RunHead
 from skillgit.records import (
@@ -126,7 +129,13 @@ class Environment(Protocol):
 
 
 class Trial(Record):
-    """What a gate rule decides on: three skills and what each was measured to be."""
+    """What a gate rule decides on: three skills and what each was measured to be.
+
+    A side's scores are the means of all its measurements; `candidate_rounds` and
+    `current_rounds` are these one by one. `order` is how tasks are sent, `names` has their ids
+    by key. `look` counts the run's trials from 1; `alpha` is how often a rule that reckons with
+    luck may be fooled. `no_regression` is how far a task may fall, `None` however far.
+    """
 
     candidate: Skill
     current: Skill
@@ -138,13 +147,34 @@ class Trial(Record):
     global_step: int
     metric: Metric
     mixed_weight: float
+    min_delta: float = 0.0
+    no_regression: float | None = None
+    alpha: float = 0.05
+    look: int = 1
+    candidate_rounds: tuple[Measurements, ...] = ()
+    current_rounds: tuple[Measurements, ...] = ()
+    order: tuple[str, ...] = ()
+    names: dict[str, str] = Field(default_factory=dict)
+
+
+class Verdict(StrEnum):
+    """What a rule says: not enough tasks is a rejection that more tasks might undo."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+    NOT_ENOUGH = "not_enough"
 
 
 class Ruling(Record):
-    """A gate rule's result with the sentence that explains it."""
+    """A gate rule's result with the sentence that explains it.
+
+    `needed` goes with "not enough": how many tasks more would do, if all of them were won.
+    """
 
     result: GateResult[Skill]
     reason: str
+    verdict: Verdict = Verdict.REJECT
+    needed: int | None = None
 
 
 class Rule(Protocol):
@@ -173,11 +203,12 @@ class Store(Protocol):
         ...
 
     def measurements(
-        self, object_id: str, target: str, *, repeats: int, before: Position | None
+        self, object_id: str, target: str, *, repeats: int | None, before: Position | None
     ) -> Sequence[Measurements]:
         """What the ledger knows of a skill object under a target fingerprint.
 
-        Shape: `repeats` items, the k-th from the k-th measurement of each task.
+        Shape: `repeats` items (`None`: as many as there are), the k-th from the k-th measurement
+        of each task.
         """
         ...
 

@@ -11,7 +11,7 @@ from skillgit.messages import edit_lines
 from skillgit.ports import Account
 from skillgit.records import Action, Measurements, Skill
 from skillgit.schedule import epoch_of
-from skillgit.stages.rollout import Evaluation
+from skillgit.stages.evaluate import Evaluation
 from skillgit.standing import Moment, Standing, Training
 
 
@@ -35,15 +35,25 @@ def step_moment(
         step=note.step,
         phase=Phase.STEP,
         action=note.action,
-        score=CandidateScore(score=note.score_after),
+        score=CandidateScore(score=note.score_after, bound=note.score_after_is_bound),
         state=after.state,
         candidate=candidate if evaluation is not None else None,
         body=edit_lines(applied),
         lines=(note,),
         object_lines=object_lines,
         finished_at=account.finished_at,
+        summary=_summary(note, after),
     )
     return Moment(entry, after)
+
+
+def _summary(note: StepNote, after: Standing) -> str:
+    """What a reader of the log has to know beside the verdict: that another version is best."""
+    moved = note.refresh is not None and note.refresh.best is not None
+    best = after.state.best
+    if not moved or best.step == note.step:
+        return ""
+    return f"current measured again, best is step {best.step} now"
 
 
 def _stand(
@@ -110,6 +120,7 @@ def _rejected_lines(
         edits=note.rejected_edits,
         before=note.score_before,
         after=note.score_after,
+        after_is_bound=note.score_after_is_bound,
     )
     places = [measured.object_id] if len(line.edits) > 1 else [measured.object_id, tried_on]
     return tuple((place, line) for place in places)

@@ -11,7 +11,8 @@ from itertools import takewhile
 
 from skillgit.config import Config
 from skillgit.epoch_notes import MetaSkillNote
-from skillgit.gate import select_gate_score
+from skillgit.gate import pool, select_gate_score
+from skillgit.gate.foresight import Foresight
 from skillgit.history import (
     Entry,
     NoteLine,
@@ -27,7 +28,8 @@ from skillgit.ports import Account, Paid, Rule, Store
 from skillgit.prompts import Optimizer
 from skillgit.records import Action, Measurements, Record, Score, Skill, Task
 from skillgit.schedule import ends_epoch, steps_per_epoch
-from skillgit.stages.rollout import Bench, Evaluation, evaluate
+from skillgit.stages.evaluate import Evaluation, evaluate, known_rounds
+from skillgit.stages.rollout import Bench
 from skillgit.tasks import TaskSet
 
 
@@ -80,8 +82,15 @@ class Training:
         position: Position,
         account: Account,
         tasks: Sequence[Task] | None = None,
+        *,
+        again: bool = False,
+        foresight: Foresight | None = None,
     ) -> Evaluation:
-        """A skill's measurements on val (or the tasks given), from the ledger or made now."""
+        """A skill's measurements on val (or the tasks given), from the ledger or made now.
+
+        Val is measured as often as the gate asks; with `again`, so often once more.
+        """
+        gate = self.config.gate
         return evaluate(
             self.bench,
             self.store,
@@ -90,7 +99,21 @@ class Training:
             account,
             target=self.run.target,
             position=position,
-            max_unscored=self.config.gate.max_unscored,
+            max_unscored=gate.max_unscored,
+            repeats=gate.repeats if tasks is None else 1,
+            again=again,
+            foresight=foresight,
+        )
+
+    def known(self, skill: Skill, position: Position) -> tuple[Measurements, ...]:
+        """What the ledger has of a skill on val, one measurement after the other."""
+        return known_rounds(
+            self.bench,
+            self.store,
+            self.tasks.val,
+            skill,
+            target=self.run.target,
+            position=position,
         )
 
 
@@ -137,9 +160,7 @@ class Recorded(Record):
 
 def ledger_lines(evaluation: Evaluation) -> tuple[tuple[str, NoteLine], ...]:
     """What an evaluation adds to the ledger: nothing when all of it was known."""
-    if evaluation.line is None:
-        return ()
-    return ((evaluation.measurements.object_id, evaluation.line),)
+    return tuple((evaluation.measurements.object_id, line) for line in evaluation.lines)
 
 
 def read_standing(setup: Training) -> Standing | None:
@@ -207,15 +228,11 @@ def _step_notes(setup: Training, commit: RunCommit) -> list[StepNote]:
 
 
 def _holds_best(commit: RunCommit, state: RunState) -> bool:
+    """Whether a commit has the best skill in its tree: the one that made it, or one soon after."""
     if commit.step != state.best.step or commit.action is Action.REVERT:
         return False
-    return commit.state.best == state.best and commit.state.current.origin == state.best.origin
+    return commit.state.current.origin == state.best.origin
 
 
 def _known_scores(setup: Training, skill: Skill, position: Position) -> Measurements:
-    object_id = setup.store.object_id(skill)
-    keys = {setup.bench.keys[task.id] for task in setup.tasks.val}
-    (known,) = setup.store.measurements(object_id, setup.run.target, repeats=1, before=position)
-    return Measurements(
-        object_id=object_id, scores={k: s for k, s in known.scores.items() if k in keys}
-    )
+    return pool(setup.store.object_id(skill), setup.known(skill, position))

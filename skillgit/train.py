@@ -37,7 +37,7 @@ from skillgit.stages.reflect import failure_patterns, run_minibatch_reflect
 from skillgit.stages.rollout import roll_out
 from skillgit.stages.select import rank_and_select
 from skillgit.stages.step_buffer import format_step_buffer
-from skillgit.stages.update import target_path, update_skill
+from skillgit.stages.update import target_path, update_within
 from skillgit.standing import Moment, Recorded, Standing, Training, read_standing
 
 
@@ -135,7 +135,9 @@ def run_step(setup: Training, standing: Standing) -> Moment:
     )
 
     # Update: the edits are tried on the documents, each with its outcome.
-    candidate, tried = update_skill(standing.current, selection.edits)
+    candidate, tried = update_within(
+        standing.current, selection.edits, max_tokens=config.skill.max_tokens
+    )
     outcomes = (
         *tried,
         *(EditOutcome(edit=e, outcome=Outcome.OVER_BUDGET) for e in selection.over_budget),
@@ -169,10 +171,15 @@ def run_step(setup: Training, standing: Standing) -> Moment:
         ranking_fallback=selection.fallback,
         score_before=standing.state.current.score,
         score_after=judged.score,
+        score_after_is_bound=judged.is_bound,
         gate_reason=judged.reason,
+        tasks_needed=judged.needed,
+        refresh=hearing.refresh if hearing else None,
+        warnings=judged.warnings,
         scores_from_ledger=evaluation.from_ledger if evaluation else 0,
         scores_measured=evaluation.measured if evaluation else 0,
         scores_unscored=evaluation.unscored if evaluation else 0,
+        scores_not_sent=len(evaluation.not_sent) if evaluation else 0,
         costs=account.costs,
         prompts=optimizer.prompt_ids,
     )

@@ -1,4 +1,4 @@
-"""Rollout and evaluate: the target's attempts at tasks, graded, and what the ledger knows of them.
+"""Rollout: the target's attempts at tasks, graded.
 
 The same luck for every skill: a rollout's seed depends on the run's seed, the task and the
 repeat, never on the step or the skill.
@@ -10,13 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skillgit.canonical import slot_seed
-from skillgit.errors import BlockedError
-from skillgit.gate import mean_score
-from skillgit.history import Position, ScoresLine
 from skillgit.pool import ordered_map
-from skillgit.ports import Environment, Judge, Paid, Store
+from skillgit.ports import Environment, Judge, Paid
 from skillgit.progress import Progress
-from skillgit.records import Grade, GradedRollout, Measurements, Record, Score, Skill, Task
+from skillgit.records import Grade, GradedRollout, Skill, Task
 
 
 @dataclass(frozen=True)
@@ -39,8 +36,21 @@ def roll_out(
     Shape: one for each task, in the tasks' order.
     Raises: BlockedError when nothing can come back; BudgetError.
     """
+    bench.progress.begin(purpose, len(tasks))
+    return attempt_all(bench, [(task, repeat) for task in tasks], skill, paid, purpose=purpose)
 
-    def attempt(task: Task) -> GradedRollout:
+
+def attempt_all(
+    bench: Bench, attempts: Sequence[tuple[Task, str]], skill: Skill, paid: Paid, *, purpose: str
+) -> tuple[GradedRollout, ...]:
+    """The target's graded attempts, as a part of a phase that has begun.
+
+    Shape: `attempts` are tasks with their repeat; one result for each, in their order.
+    Raises: BlockedError when nothing can come back; BudgetError.
+    """
+
+    def attempt(which: tuple[Task, str]) -> GradedRollout:
+        task, repeat = which
         slot = f"{task.id}/{repeat}"
         rollout = bench.environment.rollout(
             task,
@@ -57,79 +67,4 @@ def roll_out(
         bench.progress.advance()
         return GradedRollout(task=task, rollout=rollout, grade=grade)
 
-    bench.progress.begin(purpose, len(tasks))
-    return tuple(ordered_map(attempt, tasks, bench.workers))
-
-
-class Evaluation(Record):
-    """A skill's measurements on some tasks, with how they were come by.
-
-    `line` holds what was measured anew, for the ledger; `None` when everything was known.
-    """
-
-    measurements: Measurements
-    line: ScoresLine | None
-    from_ledger: int
-    measured: int
-    unscored: int
-
-    @property
-    def score(self) -> Score | None:
-        """The mean over the tasks that have a score."""
-        return mean_score(s for s in self.measurements.scores.values() if s is not None)
-
-
-def evaluate(
-    bench: Bench,
-    store: Store,
-    tasks: Sequence[Task],
-    skill: Skill,
-    paid: Paid,
-    *,
-    target: str,
-    position: Position,
-    max_unscored: float,
-    repeat: int = 0,
-) -> Evaluation:
-    """Score a skill on some tasks: looked up first, and only the rest is rolled out.
-
-    Raises: BlockedError when more than `max_unscored` of the tasks came back without a score.
-    """
-    object_id = store.object_id(skill)
-    known = store.measurements(object_id, target, repeats=repeat + 1, before=position)[
-        repeat
-    ].scores
-    found = {key: s for t in tasks if (s := known.get(key := bench.keys[t.id])) is not None}
-    missing = {key: t for t in tasks if (key := bench.keys[t.id]) not in found}
-    graded = roll_out(
-        bench, [*missing.values()], skill, paid, purpose="evaluate", repeat=str(repeat)
-    )
-    fresh = {bench.keys[g.task.id]: g.grade.score for g in graded}
-    unscored = [g for g in graded if g.grade.score is None]
-    if len(unscored) > max_unscored * len(tasks):
-        raise BlockedError(
-            f"{len(unscored)} of {len(tasks)} tasks came back without a score; "
-            f"the first: {unscored[0].task.id}: {unscored[0].grade.reason}",
-            hint="Put right what the reason says and run the same command again: what was "
-            "answered is kept and not paid for twice.",
-        )
-    return Evaluation(
-        measurements=Measurements(object_id=object_id, scores=found | fresh),
-        line=_scores_line(fresh, target, position, repeat) if fresh else None,
-        from_ledger=len(found),
-        measured=len(fresh) - len(unscored),
-        unscored=len(unscored),
-    )
-
-
-def _scores_line(
-    fresh: Mapping[str, Score | None], target: str, position: Position, repeat: int
-) -> ScoresLine:
-    return ScoresLine(
-        repeat=repeat,
-        run=position.run_id,
-        step=position.step,
-        phase=position.phase,
-        target=target,
-        tasks={k: None if s is None else (s.hard, s.soft) for k, s in fresh.items()},
-    )
+    return tuple(ordered_map(attempt, attempts, bench.workers))

@@ -43,9 +43,10 @@ def _step_lines(note: StepNote) -> list[str]:
     ]
     lines += [_pattern_line(pattern) for pattern in note.failure_patterns]
     if note.rejected_edits:
-        lines.append(
-            f"  Rejected edits (score {_number(note.score_before)} → {_number(note.score_after)}):"
-        )
+        after = _number(note.score_after)
+        if note.score_after_is_bound:
+            after = f"at most {after}"
+        lines.append(f"  Rejected edits (score {_number(note.score_before)} → {after}):")
         lines += [f"    {i}. {_edit_text(e)}" for i, e in enumerate(note.rejected_edits, start=1)]
     return lines
 

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from skillgit.document import Document
 from skillgit.edits import apply_edits
 from skillgit.errors import DocumentError
-from skillgit.records import Edit, EditOutcome, Outcome, Skill, SkillDocument
+from skillgit.guards.length import is_too_long
+from skillgit.records import Edit, EditOp, EditOutcome, Outcome, Skill, SkillDocument
 
 MAIN_ALIAS = "skill"
 """What an edit's target may call the main document instead of its path."""
@@ -38,6 +39,33 @@ def update_skill(
         for place, outcome in zip(places, done, strict=True):
             outcomes[place] = outcome
     return candidate, tuple(outcomes)
+
+
+def update_within(
+    skill: Skill, edits: Sequence[Edit], *, max_tokens: int | None
+) -> tuple[Skill, tuple[EditOutcome, ...]]:
+    """The candidate that the edits make of a skill, none of which may make it too long.
+
+    What goes beyond the length budget is left out from the end of the ranking on.
+    Shape: one outcome per edit, in the edits' order.
+    Raises: DocumentError as `update_skill` does.
+    """
+    kept = list(range(len(edits)))
+    while True:
+        candidate, done = update_skill(skill, [edits[i] for i in kept])
+        outcomes = dict(zip(kept, done, strict=True))
+        growing = [i for i in kept if _adds_text(outcomes[i])]
+        if not growing or not is_too_long(candidate, skill, max_tokens):
+            break
+        kept.remove(growing[-1])
+    return candidate, tuple(
+        outcomes.get(i, EditOutcome(edit=edit, outcome=Outcome.TOO_LONG))
+        for i, edit in enumerate(edits)
+    )
+
+
+def _adds_text(outcome: EditOutcome) -> bool:
+    return outcome.outcome.changed_text and outcome.edit.op is not EditOp.DELETE
 
 
 def target_path(skill: Skill, edit: Edit) -> str | None:

@@ -23,13 +23,15 @@ from skillgit.store.proposal import propose
 from skillgit.store.refs import RefMovedError, Refs
 from skillgit.store.repository import Repository
 from skillgit.store.skills import committed_skill, skill_in_commit, skill_object
+from skillgit.store.union import fetched_notes, take_in
 
 
 class GitStore:
     """Everything of one skill's runs in one repository.
 
     `private` lets it read the notes of nights, too; what trainings write never comes from there.
-    `command` is what the log of ref moves says made a move.
+    `command` is what the log of ref moves says made a move. `best_name` is the tag on the skill's
+    best version, as a person types it.
     """
 
     def __init__(
@@ -54,11 +56,13 @@ class GitStore:
         self._notes = {ref: Notes(repository.git, self.refs, ref) for ref in (NOTES, NIGHT_NOTES)}
         self._read_from = (NOTES, NIGHT_NOTES) if private else (NOTES,)
         self._seen: dict[str, str | None] = {}
+        tags = tags_of(skill_name, several=several, is_default=is_default)
+        self.best_name = tags[-1].removeprefix("refs/tags/")
         self._best = BestTag(
             repository,
             self.refs,
             skill=skill_name,
-            tags=tags_of(skill_name, several=several, is_default=is_default),
+            tags=tags,
             object_of=lambda commit: self.object_id(self.skill_at(commit)),
             lines_on=self.notes_on,
         )
@@ -66,12 +70,13 @@ class GitStore:
     # ── before a run ─────────────────────────────────────────────────────────────────────────
 
     def prepare(self) -> None:
-        """Check that skillgit can write here, and put the tag where it belongs.
+        """Check that skillgit can write here, take in what a fetch brought, put the tag right.
 
         Raises: RepositoryError for a name that is taken, or when nobody is configured.
         """
         refuse_taken_names(self.repository, skill=self._skill_name)
         self.repository.identity()
+        self._take_in_fetched()
         self._best.repair()
 
     def hold(self, run: str) -> AbstractContextManager[None]:
@@ -81,6 +86,13 @@ class GitStore:
         """
         refuse_checked_out(self.repository, run)
         return locks.held(self.repository.private, run, clock=self._clock, command=self._command)
+
+    def naming(self) -> AbstractContextManager[None]:
+        """Keep other trainers from choosing a run while the block chooses one.
+
+        Raises: ConflictError when one of them takes too long.
+        """
+        return locks.waited_for(self.repository.private, "naming")
 
     def next_name(self, kind: str, used: Iterable[RunName] = ()) -> RunName:
         """The name of the next run of a kind; `used` are names that stand in no ref or note."""
@@ -120,11 +132,12 @@ class GitStore:
         return parse_lines(texts)
 
     def measurements(
-        self, object_id: str, target: str, *, repeats: int, before: Position | None
+        self, object_id: str, target: str, *, repeats: int | None, before: Position | None
     ) -> Sequence[Measurements]:
         """What the ledger knows of a skill object under a target fingerprint.
 
-        Shape: `repeats` items, the k-th from the k-th measurement of each task.
+        Shape: `repeats` items (`None`: as many as there are), the k-th from the k-th measurement
+        of each task.
         """
         lines = self.notes_on(object_id)
         return pooled(object_id, lines, target, repeats=repeats, before=before)
@@ -179,6 +192,14 @@ class GitStore:
                 hint="Run the same command again; it goes on from where the branch is.",
             )
         return tip
+
+    def _take_in_fetched(self) -> None:
+        """Add the lines of notes that a plain `git fetch` has put beside ours."""
+        for ref in fetched_notes(self.repository):
+            theirs = self.refs.read(ref)
+            if theirs is not None:
+                who = self.repository.signature(int(self._clock.now().timestamp()))
+                take_in(self._git, self.refs, NOTES, theirs, who=who)
 
     def _write_notes(self, entry: Entry, built: runs.BuiltEntry) -> None:
         lines = [*((built.candidate, line) for line in entry.lines), *entry.object_lines]

@@ -22,23 +22,25 @@ def pooled(
     lines: Iterable[NoteLine],
     target: str,
     *,
-    repeats: int,
+    repeats: int | None,
     before: Position | None,
 ) -> tuple[Measurements, ...]:
     """What is known of an object under a target: the k-th item has each task's k-th measurement.
 
     A task that could not be scored was not measured. Which measurement is the k-th depends on
     the lines alone, not on their order.
-    Shape: `repeats` items.
+    Shape: `repeats` items; with `None`, as many as the task measured most often has.
     """
     known = (line for line in lines if isinstance(line, ScoresLine) and line.target == target)
-    rounds: list[dict[str, Score | None]] = [{} for _ in range(repeats)]
+    rounds: list[dict[str, Score | None]] = [{} for _ in range(repeats or 0)]
     taken: dict[str, int] = {}
     for line in sorted(_older(known, before), key=_order):
         for task, score in _scored(line):
             nth = taken.get(task, 0)
             taken[task] = nth + 1
-            if nth < repeats:
+            if repeats is None and nth == len(rounds):
+                rounds.append({})
+            if nth < len(rounds):
                 rounds[nth][task] = score
     return tuple(Measurements(object_id=object_id, scores=scores) for scores in rounds)
 

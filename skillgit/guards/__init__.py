@@ -1,0 +1,39 @@
+"""Guards: what a candidate's text must not hold, looked at before anything is measured. Pure.
+
+A guard is one file here, and one line in `GUARDS`. Each looks only for what the candidate has and
+current has not, so that what was in a skill before blocks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from skillgit.config import Config
+from skillgit.guards.agent_skills import frontmatter_guard
+from skillgit.guards.leaks import leak_guard
+from skillgit.guards.length import length_guard
+from skillgit.guards.objections import Objections
+from skillgit.records import Skill, Task
+
+__all__ = ["GUARDS", "Objections", "guard"]
+
+
+class Guard(Protocol):
+    """Looks at one kind of thing in a candidate."""
+
+    def __call__(
+        self, candidate: Skill, current: Skill, tasks: Sequence[Task], config: Config
+    ) -> Objections: ...
+
+
+GUARDS: tuple[Guard, ...] = (leak_guard, length_guard, frontmatter_guard)
+
+
+def guard(candidate: Skill, current: Skill, tasks: Sequence[Task], config: Config) -> Objections:
+    """What all guards have to say about a candidate."""
+    found = [each(candidate, current, tasks, config) for each in GUARDS]
+    return Objections(
+        refusals=tuple(line for one in found for line in one.refusals),
+        warnings=tuple(line for one in found for line in one.warnings),
+    )
