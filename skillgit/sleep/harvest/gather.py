@@ -1,0 +1,265 @@
+"""From files to a person's sessions in this project, with an account of every one left out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path, PurePath
+
+from skillgit.records import Record
+from skillgit.sleep.harvest.digests import Digests, Entry, Heading
+from skillgit.sleep.harvest.lineage import Session, lineages, merged
+from skillgit.sleep.harvest.lines import Lines
+from skillgit.sleep.harvest.sessions import Damage, Kind, Transcript
+from skillgit.sleep.harvest.source import Source, find_files
+
+OWN_RUN_MARK = "<!-- skillgit: own run -->"
+"""What stands in the prompt of a session that we ourselves have an agent do."""
+
+READER_BUGS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What a file may make of a reader that is not lenient enough: it costs that file, not the night."""
+
+_OWN_FOLDER = re.compile(
+    r"^(?:/private)?(?:/tmp|/var/tmp|/var/folders/.+)/skillgit-[a-z0-9_]{8}(?:/|$)"
+)
+
+
+class Fate(StrEnum):
+    """What became of a session."""
+
+    TAKEN = "taken"
+    COPY = "copy of another session"
+    OTHER_PROJECT = "other project"
+    NO_PROJECT = "names no folder"
+    NOT_NEW = "not newer than the last harvest"
+    NO_PERSON = "no words of a person"
+    SUBAGENT = "sub-agent"
+    HEADLESS = "headless run"
+    OWN_RUN = "our own run"
+    UNREADABLE = "could not be read"
+
+
+class Found(Record):
+    """One session of one file, and what became of it."""
+
+    source: str
+    path: str
+    fate: Fate
+    why: str = ""
+
+
+class Harvest(Record):
+    """A person's sessions, where every other went, and what could not be read."""
+
+    sessions: tuple[Session, ...]
+    found: tuple[Found, ...]
+    damage: dict[str, Damage]
+    files: int
+    read_anew: int
+
+    @property
+    def fates(self) -> dict[Fate, int]:
+        """How many sessions met which fate."""
+        counts = Counter(found.fate for found in self.found)
+        return {fate: counts[fate] for fate in Fate if counts[fate]}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one source's transcripts lie."""
+
+    name: str
+    source: Source
+    folders: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which sessions are wanted: of which folders (`None` is all), from after when (UTC)."""
+
+    projects: tuple[PurePath, ...] | None
+    since: datetime | None = None
+
+
+def gather(places: Sequence[Place], wanted: Wanted, digests: Digests) -> Harvest:
+    """Read what has changed since the last time, and choose.
+
+    Nothing in a transcript makes it raise. What an agent has deleted is taken from its digest.
+    """
+    read_anew = _refresh(places, digests, wanted.projects)
+    here = {place.name: place for place in places}
+    entries = [entry for entry in digests.entries() if entry.source in here]
+    found: list[Found] = []
+    chosen: list[tuple[Entry, Transcript]] = []
+    for entry in entries:
+        place = here[entry.source]
+        fates = [_fate(heading, place.source, wanted) for heading in entry.headings]
+        if entry.failure:
+            found.append(_found(entry, Fate.UNREADABLE, entry.failure))
+        elif not entry.headings:
+            found.append(_found(entry, Fate.NO_PERSON))
+        if Fate.TAKEN not in fates:
+            found += [_found(entry, *fate) for fate in zip(fates, _whys(entry), strict=True)]
+            continue
+        transcripts = digests.transcripts(entry) or _again(place, entry, digests, wanted.projects)
+        if transcripts is None or len(transcripts) != len(fates):
+            found.append(_found(entry, Fate.UNREADABLE, "its digest is lost"))
+            continue
+        for transcript, fate, why in zip(transcripts, fates, _whys(entry), strict=True):
+            if fate is Fate.TAKEN:
+                chosen.append((entry, transcript))
+            else:
+                found.append(_found(entry, fate, why))
+    digests.close()
+    sessions, taken = _merge(chosen, wanted)
+    return Harvest(
+        sessions=tuple(sessions),
+        found=(*taken, *found),
+        damage=_damage(entries),
+        files=len(entries),
+        read_anew=read_anew,
+    )
+
+
+def transcript_damage(places: Sequence[Place], digests: Digests) -> Mapping[str, Damage]:
+    """Per source, the lines that could not be read and the record types that are not known."""
+    _refresh(places, digests, ())
+    digests.close()
+    names = {place.name for place in places}
+    return _damage([entry for entry in digests.entries() if entry.source in names])
+
+
+def in_project(cwd: str, projects: Sequence[PurePath]) -> bool:
+    """Whether a folder is one of the projects', or inside one."""
+    folder = PurePath(cwd)
+    return any(folder == project or project in folder.parents for project in projects)
+
+
+def is_own_run(transcript: Transcript) -> bool:
+    """Whether a session is one that we had an agent do: by its folder, or by our mark."""
+    if transcript.cwd is not None and _OWN_FOLDER.match(transcript.cwd):
+        return True
+    return any(OWN_RUN_MARK in turn.text for turn in transcript.turns[:8])
+
+
+def _refresh(places: Sequence[Place], digests: Digests, projects: Sequence[PurePath] | None) -> int:
+    """Read the files that are new or have changed; how many."""
+    count = 0
+    for place in places:
+        for path in find_files(place.source, place.folders):
+            try:
+                state = path.stat()
+            except OSError:
+                continue
+            known = digests.known(place.name, str(path))
+            now = (place.source.version, state.st_size, state.st_mtime_ns)
+            if known and (known.version, known.size, known.mtime_ns) == now and not known.failure:
+                continue
+            count += 1
+            digests.keep(*_read(place, path, now, projects))
+    return count
+
+
+def _again(
+    place: Place, entry: Entry, digests: Digests, projects: Sequence[PurePath] | None
+) -> tuple[Transcript, ...] | None:
+    """The transcripts of a file whose digest is not there: it was another project's until now."""
+    state = (entry.version, entry.size, entry.mtime_ns)
+    fresh, transcripts = _read(place, Path(entry.path), state, projects)
+    if fresh.failure:
+        return None
+    digests.keep(fresh, transcripts)
+    return transcripts
+
+
+def _read(
+    place: Place,
+    path: Path,
+    state: tuple[int, int, int],
+    projects: Sequence[PurePath] | None,
+) -> tuple[Entry, tuple[Transcript, ...]]:
+    version, size, mtime_ns = state
+    entry = Entry(path=str(path), source=place.name, version=version, size=size, mtime_ns=mtime_ns)
+    try:
+        with path.open("rb") as stream:
+            lines = Lines(stream)
+            transcripts = tuple(place.source.read(path, stream, lines))
+    except OSError as error:
+        return entry.model_copy(update={"failure": error.strerror or "cannot be read"}), ()
+    except READER_BUGS as error:
+        return entry.model_copy(update={"failure": f"its reader met {type(error).__name__}"}), ()
+    transcripts = tuple(
+        t.model_copy(update={"kind": Kind.OWN_RUN}) if is_own_run(t) else t for t in transcripts
+    )
+    headings = tuple(
+        Heading(kind=t.kind, why=t.why, cwd=t.cwd, ended=t.ended, has_person=t.has_person)
+        for t in transcripts
+    )
+    wanted = Wanted(None if projects is None else tuple(projects))
+    kept = any(_fate(heading, place.source, wanted) is Fate.TAKEN for heading in headings)
+    found = {"damage": lines.damage, "headings": headings, "kept": kept}
+    return entry.model_copy(update=found), transcripts
+
+
+_FATE_OF_KIND = {
+    Kind.SUBAGENT: Fate.SUBAGENT,
+    Kind.HEADLESS: Fate.HEADLESS,
+    Kind.OWN_RUN: Fate.OWN_RUN,
+}
+
+
+def _fate(heading: Heading, source: Source, wanted: Wanted) -> Fate:
+    if heading.kind in _FATE_OF_KIND:
+        return _FATE_OF_KIND[heading.kind]
+    if wanted.projects is not None:
+        if heading.cwd is None and source.tells_project:
+            return Fate.NO_PROJECT
+        if heading.cwd is not None and not in_project(heading.cwd, wanted.projects):
+            return Fate.OTHER_PROJECT
+    if not heading.has_person:
+        return Fate.NO_PERSON
+    if wanted.since is not None and heading.ended is not None and heading.ended <= wanted.since:
+        return Fate.NOT_NEW
+    return Fate.TAKEN
+
+
+def _merge(
+    chosen: Sequence[tuple[Entry, Transcript]], wanted: Wanted
+) -> tuple[list[Session], list[Found]]:
+    sessions, found = [], []
+    for group in lineages([transcript for _, transcript in chosen]):
+        members = [chosen[index] for index in group]
+        members.sort(
+            key=lambda member: (member[1].started is None, member[1].started, member[0].path)
+        )
+        sessions.append(merged([transcript for _, transcript in members], since=wanted.since))
+        first = members[0][0]
+        found.append(_found(first, Fate.TAKEN))
+        found += [_found(entry, Fate.COPY, f"of {first.path}") for entry, _ in members[1:]]
+    return sessions, found
+
+
+def _whys(entry: Entry) -> Iterator[str]:
+    return (heading.why for heading in entry.headings)
+
+
+def _found(entry: Entry, fate: Fate, why: str = "") -> Found:
+    return Found(source=entry.source, path=entry.path, fate=fate, why=why)
+
+
+def _damage(entries: Sequence[Entry]) -> dict[str, Damage]:
+    out: dict[str, Damage] = {}
+    for entry in entries:
+        out[entry.source] = out.get(entry.source, Damage()) + entry.damage
+    return out
