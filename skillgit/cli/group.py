@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "adopt": "Bring a run's proposal into the branch it was made for",
     "simulate": "Serve the simulated model on loopback",
 }
+    "sync": "Exchange notes and trainings with a remote",
 
 
 class LazyGroup(click.Group):

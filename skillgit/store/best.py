@@ -2,7 +2,8 @@
 
 Among runs of one fingerprint the highest score wins, the earlier on a tie. A run of another
 fingerprint takes the tag over with an accepted version that beats the tagged one as measured
-under the new fingerprint's own target and tasks. Runs are as old as their numbers.
+under the new fingerprint's own target and tasks. Runs are as old as their numbers. Runs of a
+remote that this clone syncs with count as its own do.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from skillgit.gate import beats, select_gate_score
 from skillgit.history import ConfigNote, NoteLine, Phase, RunCommit, ScoresLine
 from skillgit.records import Action, Metric, Record, Score
 from skillgit.store.ledger import pooled
-from skillgit.store.names import best_tag, is_night, run_ref
+from skillgit.store.names import RUNS, best_tag, is_night, parse_run, run_of_ref
 from skillgit.store.refs import RefMovedError, Refs
 from skillgit.store.repository import Repository
-from skillgit.store.runs import read_commit, run_names, walk
+from skillgit.store.runs import read_commit, run_refs, walk
 
 _MAX_RACES = 20
 _MIN_COVERAGE = 0.8
@@ -129,21 +130,32 @@ class BestTag:
     def _champions(self) -> Iterator[Champion]:
         """The best run of each fingerprint, the fingerprints in the order they were begun in."""
         groups: dict[str, Champion] = {}
-        for run in run_names(self._repository):
-            champion = None if is_night(run) else self._champion(run)
-            if champion is None:
-                continue
+        for champion in sorted(self._contenders(), key=_by_age):
             other = groups.setdefault(champion.tip.state.run, champion)
             if _is_higher(champion.score, other.score):
                 groups[champion.tip.state.run] = champion
         yield from groups.values()
 
-    def _champion(self, run: str) -> Champion | None:
-        tip = self._refs.read(run_ref(run))
-        commit = None if tip is None else read_commit(self._git, tip)
-        if commit is None or commit.state.skill != self._skill:
-            return None
-        return Champion(run=run, tip=commit)
+    def _contenders(self) -> Iterator[Champion]:
+        """The bests of the skill's trainings here, and of those that a colleague has shared."""
+        for ref in run_refs(self._repository):
+            tip = self._refs.read(ref)
+            commit = None if tip is None else read_commit(self._git, tip)
+            if commit is None or commit.state.skill != self._skill or is_night(commit.run):
+                continue
+            if run_of_ref(RUNS + commit.run) is None:
+                continue
+            champion = Champion(run=commit.run, tip=commit)
+            if ref.startswith(RUNS) or self._is_whole(champion):
+                yield champion
+
+    def _is_whole(self, champion: Champion) -> bool:
+        """Whether a run that was fetched, from a shallow remote perhaps, can be read to its best."""
+        try:
+            self._commit_of(champion)
+        except RepositoryError:
+            return False
+        return True
 
     def _commit_of(self, champion: Champion) -> str:
         """The commit of the run that made its best."""
@@ -190,6 +202,12 @@ def tags_of(skill: str, *, several: bool, is_default: bool) -> tuple[str, ...]:
     """The tags that a skill's best version has in a repository of one or several skills."""
     own = (best_tag(skill),) if several else ()
     return (*own, best_tag()) if is_default or not several else own
+
+
+def _by_age(champion: Champion) -> tuple[int, str, str]:
+    """The order of runs, the same in every clone."""
+    name = parse_run(champion.run)
+    return (name.number, name.kind, champion.tip.state.run_id)
 
 
 def _is_higher(score: float | None, other: float | None) -> bool:

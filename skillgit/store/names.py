@@ -17,6 +17,7 @@ PROPOSALS = "refs/heads/skillopt/"
 TAGS = "refs/tags/skillopt/"
 NOTES = "refs/notes/skillopt"
 NIGHT_NOTES = "refs/notes/skillopt-night"
+REMOTE_NOTES = "refs/notes/remotes/"
 SLEEP = "refs/skillopt/sleep"
 
 NIGHT = "night"

@@ -15,7 +15,7 @@ from skillgit.errors import ConflictError
 from skillgit.store.refs import RefMovedError, Refs
 
 _HEX = frozenset("0123456789abcdef")
-_ID = 40
+ID_DIGITS = 40
 _FAN = 2
 _MAX_RACES = 200
 
@@ -34,27 +34,36 @@ class Notes:
         root = self._root(self._refs.read(self._ref))
         if root is None:
             return ()
-        data = _joined(_found(root, object_id))
+        data = joined(blobs_on(root, object_id))
         texts = (line.decode("utf-8", "replace").strip() for line in data.split(b"\n"))
         return tuple(text for text in texts if text)
 
     def add(
-        self, additions: Mapping[str, Iterable[str]], *, who: pygit2.Signature, message: str
+        self,
+        additions: Mapping[str, Iterable[str | bytes]],
+        *,
+        who: pygit2.Signature,
+        message: str,
+        merging: str | None = None,
     ) -> None:
         """Add to each object the lines it does not have yet: one notes commit, or none.
 
-        When another writer was first, the lines are added to what it wrote.
+        When another writer was first, the lines are added to what it wrote. `merging` is the
+        notes commit that the lines come from: it becomes a parent, whether it brings lines or not.
 
         Raises: ConflictError when the ref's lock stays held.
         """
         wanted = {key: [_encoded(line) for line in lines] for key, lines in additions.items()}
+        above = [] if merging is None else [pygit2.Oid(hex=merging)]
         for _ in range(_MAX_RACES):
             tip = self._refs.read(self._ref)
             root = self._root(tip)
             tree = self._with(root, wanted)
+            if tree is None and root is not None and above:
+                tree = root.id
             if tree is None:
                 return
-            parents = [] if tip is None else [pygit2.Oid(hex=tip)]
+            parents = [*([] if tip is None else [pygit2.Oid(hex=tip)]), *above]
             commit = self._git.create_commit(None, who, who, message, tree, parents)
             try:
                 self._refs.move(self._ref, old=tip, new=str(commit), message=f"notes: {message}")
@@ -73,7 +82,7 @@ class Notes:
         """The notes tree with the lines added; `None` when all of them are there."""
         fresh: dict[str, bytes] = {}
         for object_id, lines in wanted.items():
-            old = b"" if root is None else _joined(_found(root, object_id))
+            old = b"" if root is None else joined(blobs_on(root, object_id))
             new = add_lines(old, lines)
             if new != old:
                 fresh[object_id] = new
@@ -98,10 +107,10 @@ class Notes:
         gathered: dict[str, dict[str, bytes]] = {}
         if root is None or root.id == self._regular:
             return gathered
-        flat = [entry.name for entry in root if _is_note(entry, _ID)]
+        flat = [entry.name for entry in root if _is_note(entry, ID_DIGITS)]
         for name in flat:
             if name is not None:
-                data = _joined(_found(root, name))
+                data = joined(blobs_on(root, name))
                 gathered.setdefault(name[:_FAN], {})[name[_FAN:]] = data
                 builder.remove(name)
         return gathered
@@ -130,12 +139,14 @@ def add_lines(old: bytes, lines: Iterable[bytes]) -> bytes:
     return start + b"".join(line + b"\n" for line in missing)
 
 
-def _encoded(line: str) -> bytes:
+def _encoded(line: str | bytes) -> bytes:
     """A line's bytes; half of a surrogate pair, which is no text, becomes a question mark."""
+    if isinstance(line, bytes):
+        return line
     return line.encode("utf-8", "replace").replace(b"\n", b" ")
 
 
-def _found(tree: pygit2.Tree, rest: str) -> list[pygit2.Blob]:
+def blobs_on(tree: pygit2.Tree, rest: str) -> list[pygit2.Blob]:
     """Every blob that a notes tree has for an object, at any depth of fan-out."""
     found: list[pygit2.Blob] = []
     if rest in tree:
@@ -146,11 +157,11 @@ def _found(tree: pygit2.Tree, rest: str) -> list[pygit2.Blob]:
     if len(rest) > _FAN and fan in tree:
         below = tree[fan]
         if isinstance(below, pygit2.Tree):
-            found += _found(below, rest[_FAN:])
+            found += blobs_on(below, rest[_FAN:])
     return found
 
 
-def _joined(blobs: list[pygit2.Blob]) -> bytes:
+def joined(blobs: list[pygit2.Blob]) -> bytes:
     """The one note that several blobs for an object are, none of their lines twice."""
     if not blobs:
         return b""

@@ -19,6 +19,7 @@ from skillgit.store.names import RunName
 from skillgit.store.repository import Repository
 from skillgit.store.skills import tree_with
 from skillgit.store.trees import commit_at, tree_of
+from skillgit.store.union import fetched_notes
 from skillgit.trailers import parse_commit
 
 _ORDER = list(Phase)
@@ -70,6 +71,16 @@ def run_names(repository: Repository) -> list[str]:
         if ref.startswith(names.RUNS) and names.run_of_ref(ref) is not None
     ]
     return [str(name) for name in sorted(found, key=lambda n: (n.number, n.kind))]
+
+
+def run_refs(repository: Repository) -> list[str]:
+    """The branches of all runs: those here, and those kept of remotes that this clone syncs with.
+
+    Such a remote is one whose notes were fetched; others may hold anything.
+    """
+    remotes = [ref.split("/", 3)[3].rpartition("/")[0] for ref in fetched_notes(repository)]
+    folders = (names.RUNS, *(f"refs/remotes/{remote}/skillopt/run/" for remote in remotes))
+    return sorted(ref for ref in repository.git.references if ref.startswith(folders))
 
 
 def used_names(repository: Repository, more: Iterable[RunName] = ()) -> set[RunName]:
