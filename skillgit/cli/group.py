@@ -24,9 +24,9 @@ COMMANDS: dict[str, str] = {
     "show": "Show one version: its diff, its edits and why, its scores",
     "status": "Show the runs, the best skill, and what to do next",
     "adopt": "Bring a run's proposal into the branch it was made for",
+    "sync": "Exchange notes and trainings with a remote",
     "simulate": "Serve the simulated model on loopback",
 }
-    "sync": "Exchange notes and trainings with a remote",
 
 
 class LazyGroup(click.Group):
