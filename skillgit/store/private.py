@@ -59,6 +59,11 @@ class PrivateFolder:
         """The folder of traces and of what is too long for a note."""
         return self._folder("logs")
 
+    @property
+    def harvest(self) -> Path:
+        """The folder of digests of agent sessions, and of the tasks mined from them."""
+        return self._folder("harvest")
+
     def _folder(self, name: str) -> Path:
         return _made(self.path / name)
 

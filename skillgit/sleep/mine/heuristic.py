@@ -1,0 +1,164 @@
+"""The miner that needs no model: what was asked again, corrected, or ruled outright.
+
+A task is a request in a person's words. What the person said about the answers to it, and the
+rules typed beside it, are its judge: checks where they name something, else criteria.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from skillgit.records import JudgeSpec, Speaker
+from skillgit.sleep.harvest import Origin, Session, Turn
+from skillgit.sleep.mine.feedback import Mood, mood
+from skillgit.sleep.mine.mined import MinedTask, mined_task
+from skillgit.sleep.mine.rules import TypedRule, checks_in, typed_rules
+from skillgit.tasks.near_duplicates import clusters
+
+LONGEST_REQUEST = 4_000
+"""Unit: characters."""
+
+MOST_CHECKS = 6
+MOST_CRITERIA = 5
+RULE_WEIGHT, COMPLAINT_WEIGHT, RETRY_WEIGHT, RECURRENCE_WEIGHT = 3.0, 2.0, 1.5, 1.0
+
+_GO_ON = re.compile(
+    r"(?i)^(?:y(?:es|ep|eah|up)?|ok(?:ay)?|sure|go(?: ahead| on)?|continue|proceed|do it|please|thanks?(?: you)?|"
+    r"great|perfect|good|nice|cool|done|next|lgtm|ja|oui|sí|si|weiter|[\d\W]+|hi|hello|hey)(?:[\s,.!]+(?:please|thanks?|continue|go ahead|do it|now|then|ok|next))*[\s.!]*$"
+)
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+GENERAL_CRITERIA = (
+    "It does all that the request asks for, so that the person need not ask again.",
+    "It does nothing that was not asked for.",
+)
+
+
+@dataclass
+class Request:
+    """What a person asked for, once, with what was said of the answer."""
+
+    session: Session
+    turn: Turn
+    complaints: list[Turn] = field(default_factory=list)
+    rules: list[tuple[Turn, TypedRule]] = field(default_factory=list)
+    retried: list[Turn] = field(default_factory=list)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether anything of it is from after the last harvest."""
+        about = [self.turn, *self.complaints, *self.retried, *(turn for turn, _ in self.rules)]
+        return any(self.session.is_new(turn) for turn in about)
+
+
+def mine_heuristic(sessions: Sequence[Session]) -> list[MinedTask]:
+    """Tasks from what persons said, those with the most behind them first."""
+    requests = [request for session in sessions for request in requests_in(session)]
+    groups = clusters([request.turn.text for request in requests])
+    tasks = [_task([requests[index] for index in group]) for group in groups]
+    found = [task for task in tasks if task is not None]
+    return sorted(found, key=lambda task: (-task.weight, task.id))
+
+
+def requests_in(session: Session) -> list[Request]:
+    """A session's requests; a correction belongs to the request before it, and so does a rule."""
+    requests: list[Request] = []
+    answered = False
+    for turn in session.turns:
+        if not turn.origin.is_person:
+            answered = answered or turn.speaker is Speaker.ASSISTANT
+            continue
+        _take(session, turn, requests, answered=answered or turn.origin is Origin.STEERING)
+        answered = False
+    return requests
+
+
+def _take(session: Session, turn: Turn, requests: list[Request], *, answered: bool) -> None:
+    last = requests[-1] if requests else None
+    rules = [(turn, rule) for rule in typed_rules(turn.text)]
+    if last is not None and answered and mood(turn.text) is Mood.COMPLAINT:
+        last.complaints.append(turn)
+        last.rules += rules
+    elif last is not None and answered and _is_retry(last.turn, turn):
+        last.retried.append(turn)
+    elif last is not None and rules and _is_only_rules(turn, rules):
+        last.rules += rules
+    elif is_request(turn.text):
+        requests.append(Request(session, turn, rules=rules))
+
+
+def is_request(text: str) -> bool:
+    """Whether a message asks for something that can be understood by itself."""
+    stripped = text.strip()
+    if not stripped or len(stripped) > LONGEST_REQUEST or _GO_ON.match(stripped[:200]):
+        return False
+    return len(stripped.split()) >= 3 or len(_CJK.findall(stripped)) >= 6
+
+
+def _is_retry(first: Turn, second: Turn) -> bool:
+    return len(clusters([first.text, second.text])) == 1
+
+
+def _is_only_rules(turn: Turn, rules: Sequence[tuple[Turn, TypedRule]]) -> bool:
+    said = sum(len(rule.text) for _, rule in rules)
+    return said >= 0.7 * len(" ".join(turn.text.split()))
+
+
+def _task(group: Sequence[Request]) -> MinedTask | None:
+    """The task of requests that ask the same; `None` when nobody was dissatisfied or repeated it."""
+    group = sorted(group, key=lambda r: (r.turn.time is None, r.turn.time, r.turn.id))
+    rules = [(r.session, *rule) for r in group for rule in r.rules]
+    complaints = [(r.session, turn) for r in group for turn in r.complaints]
+    retries = [(r.session, turn) for r in group for turn in r.retried]
+    lineages = {request.session.lineage for request in group}
+    recurs = len(lineages) - 1
+    if not any(r.is_new for r in group) or not (rules or complaints or retries or recurs):
+        return None
+    kind = "rule" if rules else "correction" if complaints else "retry"
+    evidence = [
+        *((request.session, request.turn) for request in group),
+        *((session, turn) for session, turn, _ in rules),
+        *complaints,
+        *retries,
+    ]
+    weight = (
+        RULE_WEIGHT * len(rules)
+        + COMPLAINT_WEIGHT * len(complaints)
+        + RETRY_WEIGHT * len(retries)
+        + RECURRENCE_WEIGHT * recurs
+    )
+    return mined_task(
+        group[0].turn.text,
+        _judge([rule for *_, rule in rules], [turn for _, turn in complaints]),
+        tuple({(s.id, t.id): (s, t) for s, t in evidence}.values()),
+        tags=("heuristic", kind),
+        weight=weight,
+    )
+
+
+def _judge(rules: Iterable[TypedRule], complaints: Sequence[Turn]) -> JudgeSpec:
+    """Checks, where rules or complaints name something; else criteria for a rubric."""
+    rules = list(rules)
+    checks = [check for rule in rules for check in rule.checks]
+    if not checks:
+        checks = [check for turn in complaints for check in checks_in(turn.text[:400])]
+    distinct = {(str(check["op"]), str(check["arg"])): check for check in checks}
+    if distinct:
+        listed: list[JsonValue] = list(list(distinct.values())[:MOST_CHECKS])
+        return JudgeSpec(kind="rule", settings={"checks": listed})
+    said = [rule.text for rule in rules] or [_first_lines(turn.text) for turn in complaints]
+    criteria: list[JsonValue] = [f"The person would not have to say: “{text}”" for text in said]
+    general: list[JsonValue] = list(GENERAL_CRITERIA)
+    return JudgeSpec(
+        kind="rubric",
+        settings={"criteria": list(dict.fromkeys(criteria))[:MOST_CRITERIA] or general},
+    )
+
+
+def _first_lines(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 300 else line[:299] + "…"
