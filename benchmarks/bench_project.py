@@ -12,11 +12,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from skillgit.assembly import OpenRun, open_run, open_workshop
+from skillgit.assembly import open_workshop
 from skillgit.bench import Outside
 from skillgit.config import Config, parse_config
 from skillgit.environments import ChatEnvironment
 from skillgit.models.journal import Journal
+from skillgit.opening import OpenRun, open_run
 from skillgit.progress import Progress
 from skillgit.prompts import load_prompts
 from skillgit.records import ModelReply, ModelRequest, Usage

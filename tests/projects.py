@@ -11,10 +11,11 @@ from pathlib import Path
 
 from conftest import FixedClock
 
-from skillgit.assembly import OpenRun, Workshop, open_run, open_workshop
+from skillgit.assembly import Workshop, open_workshop
 from skillgit.bench import Outside
 from skillgit.config import Config, parse_config
 from skillgit.models.journal import Journal
+from skillgit.opening import OpenRun, open_run
 from skillgit.ports import Clock, Model
 from skillgit.progress import Progress
 from skillgit.prompts import load_prompts

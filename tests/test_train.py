@@ -226,7 +226,7 @@ def test_a_kill_between_notes_and_branch_misleads_nobody(
 def test_stopping_to_iterate_stops_the_training_and_keeps_what_was_yielded(
     project: Project, whole: tuple[dict[str, str], list[tuple[str, ...]]]
 ) -> None:
-    from skillgit.assembly import open_run
+    from skillgit.opening import open_run
     from skillgit.train import train
 
     with project.workshop() as shop:
@@ -451,3 +451,34 @@ def test_a_run_killed_before_its_first_commit_goes_on_under_its_own_id(project: 
     assert records[0].commit.run == "train-1"
     assert set(paid) <= set(requests(project))
     assert len({r[2] for r in requests(project) if r[0] == 0}) == 8  # no val task paid for twice
+
+
+def test_a_run_whose_best_was_adopted_in_the_middle_goes_on(project: Project) -> None:
+    with pytest.raises(Stopped):
+        project.train(wrap=DiesAt(45))
+    project.git("checkout", "--quiet", "main")
+    project.git("merge", "--quiet", "--ff-only", "skillopt/best")
+    records = project.train()
+    assert records[-1].commit.run == "train-1"
+    assert records[-1].entry.action is Action.END
+
+
+def test_a_run_from_another_version_is_resumed_without_naming_it_again(project: Project) -> None:
+    text = SKILL_TEXT + '- Add a section headed "Key Risks".\n'
+    start = Skill(name="brief", documents=(SkillDocument(path=SKILL_PATH, data=text.encode()),))
+    with pytest.raises(Stopped):
+        project.train(start=start, wrap=DiesAt(30))
+    records = project.train()
+    assert records[-1].commit.run == "train-1"
+    assert records[-1].entry.action is Action.END
+    assert project.train() == []
+
+
+def test_resume_after_the_skill_was_changed_on_main_is_refused(project: Project) -> None:
+    with pytest.raises(Stopped):
+        project.train(wrap=DiesAt(30))
+    project.write(SKILL_PATH, SKILL_TEXT + "- A rule of my own.\n")
+    project.commit("Change the skill")
+    with pytest.raises(UserError, match="skill:"):
+        project.train()
+    assert project.train(new=True)[0].commit.run == "train-2"

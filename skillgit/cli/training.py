@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from skillgit.assembly import OpenRun, is_simulated, open_run, open_workshop
+from skillgit.assembly import is_simulated, open_workshop
 from skillgit.bench import Outside
 from skillgit.cli.keys import find_key
 from skillgit.cli.output import say
@@ -17,6 +17,7 @@ from skillgit.config import Config, ModelConfig
 from skillgit.judges import judge_commands
 from skillgit.launch import Launch
 from skillgit.models.journal import Journal
+from skillgit.opening import OpenRun, open_run
 from skillgit.ports import Clock
 from skillgit.progress import Progress
 from skillgit.prompts import load_prompts
@@ -73,23 +74,28 @@ def training_session(project: Project, wishes: Wishes) -> Iterator[Session]:
         config.skill,
         skill_name=skill.name,
         clock=clock,
-        command=invocation.typed("train"),
+        command=project.typed("train"),
+        several=project.skill is not None,
+        is_default=project.is_default,
     )
     store.prepare()
     _mention_uncommitted(store, skill, config.repo.onto)
-    start = _start(Runs(repository, invocation), store, wishes.start)
+    runs = Runs(repository, invocation, skill=project.skill)
+    start = _start(runs, store, wishes.start)
     if wishes.new and start is None:
         _mention_unadopted(project, store, skill)
 
     outside = outside_of(project, tasks)
-    with Journal(repository.private.journal, durable=durable) as journal:
+    with Journal(repository.private.journal, durable=durable) as journal, ExitStack() as held:
         shop = open_workshop(config, tasks, store, journal, outside)
-        opened = open_run(shop, new=wishes.new, start=start, force=wishes.force)
-        if opened.launch is Launch.ENDED:
-            yield Session(opened, outside.progress, store, clock)
-            return
-        with store.hold(opened.training.run.name):
-            yield Session(opened, outside.progress, store, clock)
+        with store.naming():
+            opened = open_run(shop, new=wishes.new, start=start, force=wishes.force)
+            if opened.launch is not Launch.ENDED:
+                held.enter_context(store.hold(opened.training.run.name))
+            if opened.launch is Launch.BEGIN:
+                # From here on no trainer of another skill takes the same number.
+                journal.begin_run(opened.training.run)
+        yield Session(opened, outside.progress, store, clock)
 
 
 def outside_of(project: Project, tasks: TaskSet) -> Outside:
@@ -138,7 +144,7 @@ def _mention_unadopted(project: Project, store: GitStore, skill: Skill) -> None:
     best = store.best()
     if best is None or store.object_id(store.skill_at(best)) == store.object_id(skill):
         return
-    typed, onto = project.invocation.typed, project.config.repo.onto
+    typed, onto = project.typed, project.config.repo.onto
     say(f"note: the best version so far is not in {onto}. Either of these goes on from it:")
     say(f"  {typed('adopt', 'best')}")
     say(f"  {typed('train', '--from', 'best')}")
