@@ -56,7 +56,10 @@ class JudgeSpec(Record):
 
 
 class Task(Record):
-    """One training item. `turns` are the user messages that follow the prompt."""
+    """One training item. `turns` are the user messages that follow the prompt.
+
+    `skills` are those of a repository's skills that it is for; none: all.
+    """
 
     id: str
     prompt: str
@@ -68,7 +71,12 @@ class Task(Record):
     judge: JudgeSpec
     split: Split
     tags: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
     origin: TaskOrigin = TaskOrigin.REAL
+
+    def is_for(self, skill: str | None) -> bool:
+        """Whether the skill trains on it; `None` is the one skill there is."""
+        return skill is None or not self.skills or skill in self.skills
 
 
 # ── skills ───────────────────────────────────────────────────────────────────────────────────
@@ -351,10 +359,18 @@ class Patch(Record):
     reasoning: str = ""
 
 
+class Lapse(Record):
+    """A note on a lapse: the skill says what to do, and it was not done."""
+
+    note: str
+    task_ids: tuple[str, ...] = ()
+
+
 class RawPatch(Record):
     """One analyst's patch, or the record that its answer could not be used (`parse_failure`).
 
-    `dropped` says of each proposed item that was no edit why it was none.
+    `dropped` says of each proposed item that was no edit why it was none. `document` is a whole
+    text in place of edits, `lapses` are for the skill's appendix.
     """
 
     patch: Patch = Patch()
@@ -364,6 +380,8 @@ class RawPatch(Record):
     task_ids: tuple[str, ...] = ()
     parse_failure: str | None = None
     dropped: tuple[str, ...] = ()
+    document: str = ""
+    lapses: tuple[Lapse, ...] = ()
 
 
 class LearningRate(Record):

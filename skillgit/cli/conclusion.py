@@ -15,7 +15,7 @@ from skillgit.store.runs import read_commit
 class Conclusion:
     """A run's result; `proposal` is the branch to adopt, `None` when nothing was accepted.
 
-    `champion` is the version that the tag is on, be it this run's or another's.
+    `champion` is the version that the tag `best_name` is on, be it this run's or another's.
     """
 
     run: str
@@ -25,6 +25,7 @@ class Conclusion:
     test: TestNote | None
     proposal: str | None
     champion: RunCommit | None
+    best_name: str = "skillopt/best"
 
     @property
     def holds_best(self) -> bool:
@@ -58,6 +59,7 @@ def conclusion_of(store: GitStore, run: str) -> Conclusion:
         test=next((n for n in store.notes_on(last.id) if isinstance(n, TestNote)), None),
         proposal=branch.removeprefix(HEADS) if store.refs.read(branch) is not None else None,
         champion=read_commit(store.repository.git, best) if best is not None else None,
+        best_name=store.best_name,
     )
 
 
@@ -77,4 +79,4 @@ def print_conclusion(found: Conclusion) -> None:
     champion = found.champion
     if champion is not None and not found.holds_best:
         score = number(champion.state.best.score)
-        print(f"skillopt/best stays on {champion.run}@{champion.step}, which has {score}")
+        print(f"{found.best_name} stays on {champion.run}@{champion.step}, which has {score}")

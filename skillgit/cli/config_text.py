@@ -64,6 +64,11 @@ batch_size = {batch_size}
 """
 
 
+def skill_table(*, skill: str, tasks: str) -> str:
+    """The lines of a further skill."""
+    return f"[[skill]]\npath = {_quoted(skill)}\ntasks = {_quoted(tasks)}"
+
+
 def _model(choice: ModelChoice) -> str:
     lines = [f"provider = {_quoted(choice.provider.value)}", f"model = {_quoted(choice.model)}"]
     if choice.base_url is not None:

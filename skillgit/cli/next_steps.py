@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from skillgit.cli.conclusion import Conclusion
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.worktree import Worktree
 from skillgit.config import CONFIG_FILE, Config
 
 
-def commands_before_training(invocation: Invocation, tree: Worktree, config: Config) -> list[str]:
-    """What has to be typed before and with the first training."""
-    files = [config.skill.path, config.tasks.path, CONFIG_FILE]
+def commands_before_training(
+    invocation: Invocation, tree: Worktree, config: Config, *, more: Sequence[Config] = ()
+) -> list[str]:
+    """What has to be typed before and with the first training; `more` are further skills'."""
+    paths = [path for c in (config, *more) for path in (c.skill.path, c.tasks.path)]
+    files = [*dict.fromkeys(paths), CONFIG_FILE]
     commands: list[str] = []
     if not tree.has_identity():
         commands += ['git config user.name "..."', 'git config user.email "..."']
@@ -33,7 +38,7 @@ def commands_after_training(invocation: Invocation, found: Conclusion) -> list[s
     if found.proposal is None:
         return [invocation.typed("log", found.run)]
     return [
-        invocation.typed_git("log", "skillopt/best" if found.holds_best else found.proposal),
+        invocation.typed_git("log", found.best_name if found.holds_best else found.proposal),
         invocation.typed_git("diff", f"{found.onto}...{found.proposal}"),
         invocation.typed("adopt", found.run),
     ]

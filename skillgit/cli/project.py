@@ -2,27 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import click
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.worktree import Worktree, worktree_at
-from skillgit.config import CONFIG_FILE, Config, parse_config
-from skillgit.errors import ConfigError, UserError
+from skillgit.config import CONFIG_FILE, Config, parse_configs
+from skillgit.errors import ConfigError, TaskError, UsageError, UserError
 from skillgit.judges import JudgeResources, build_judge, judge_commands
 from skillgit.processes import command_digest
 from skillgit.records import Task
+from skillgit.store.repository import open_repository
+from skillgit.store.skills import skill_names
 from skillgit.tasks import TaskSet, load_tasks
 from skillgit.trust import Demand, TrustFile, untrusted
+
+skill_option = click.option(
+    "--skill", metavar="NAME", help="Which of several skills.  [default: the first]"
+)
+"""The option `--skill`, the same on every command that is about one of several."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """What a command works on."""
+    """What a command works on: one skill, whose configuration `config` is.
+
+    `skills` has the configuration of each by name, the default one's first, and `skill` is the
+    name of this one, where there are several; else they are empty.
+    """
 
     invocation: Invocation
     tree: Worktree
     config: Config
     config_text: str
+    skills: Mapping[str, Config] = field(default_factory=dict)
+    skill: str | None = None
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the skill is the one that is meant when none is named."""
+        return self.skill == next(iter(self.skills), None)
+
+    def typed(self, command: str, *words: str) -> str:
+        """A command about this skill as a person would type it."""
+        which = () if self.skill is None or self.is_default else ("--skill", self.skill)
+        return self.invocation.typed(command, *words, *which)
+
+    def each(self) -> Iterator[Project]:
+        """The project for each of its skills, the default one first."""
+        if not self.skills:
+            yield self
+        for name in self.skills:
+            yield self.of_skill(name)
+
+    def of_skill(self, name: str) -> Project:
+        """The project for another of its skills; for the same where there is no such skill."""
+        if name not in self.skills:
+            return self
+        return replace(self, config=self.skills[name], skill=name)
 
     @property
     def root(self) -> str | None:
@@ -56,13 +96,31 @@ class Project:
 
         Raises: TaskError.
         """
-        return read_tasks(self.tree, self.config)
+        return load_tasks(
+            self.config.tasks,
+            read=self.tree.read,
+            list_files=self.tree.list_files,
+            check=self.check_task,
+            skill=self.skill,
+        )
+
+    def check_task(self, task: Task) -> None:
+        """Nothing, when the task's judge can be built and the skills that it names are there.
+
+        Raises: TaskError.
+        """
+        check_task(task)
+        for name in task.skills if self.skills else ():
+            if name not in self.skills:
+                near = difflib.get_close_matches(name, self.skills, n=1)
+                suggestion = f", did you mean {near[0]!r}?" if near else ""
+                raise TaskError(f"task {task.id!r}: there is no skill {name!r}{suggestion}")
 
 
-def open_project(invocation: Invocation) -> Project:
-    """The project around the folder that the command runs in.
+def open_project(invocation: Invocation, skill: str | None = None) -> Project:
+    """The project around the folder that the command runs in, for the skill of that name.
 
-    Raises: RepositoryError, ConfigError.
+    Raises: RepositoryError, ConfigError; UsageError when there is no such skill.
     """
     tree = worktree_at(invocation.directory, invocation.environ)
     try:
@@ -74,7 +132,27 @@ def open_project(invocation: Invocation) -> Project:
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{CONFIG_FILE} cannot be read: {error}") from error
-    return Project(invocation, tree, parse_config(text), text)
+    configs = parse_configs(text)
+    project = Project(invocation, tree, configs[0], text)
+    if len(configs) == 1 and skill is None:
+        return project
+    names = skill_names(
+        open_repository(tree.root), [config.skill for config in configs], configs[0].repo.onto
+    )
+    if skill is not None and skill not in names:
+        raise _no_such_skill(skill, names)
+    if len(configs) == 1:
+        return project
+    skills = dict(zip(names, configs, strict=True))
+    return replace(project, skills=skills).of_skill(skill or names[0])
+
+
+def _no_such_skill(skill: str, names: tuple[str, ...]) -> UsageError:
+    near = difflib.get_close_matches(skill, names, n=1)
+    known = f"{CONFIG_FILE} has {', '.join(names)}."
+    return UsageError(
+        f"there is no skill {skill!r}", hint=f"Did you mean {near[0]!r}?" if near else known
+    )
 
 
 def read_tasks(tree: Worktree, config: Config) -> TaskSet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Sequence
 
 from skillgit.cli.invocation import Invocation
@@ -48,18 +49,44 @@ class Runs:
         return walk(self._git, tip)
 
     def named_or_newest(self, run: str | None) -> str:
-        """The run that was named, or the one that moved last.
+        """The run that was named, or the one that moved last; of the one skill, where one is named.
 
-        Raises: UserError when there is none.
+        Raises: UserError when there is none, or when the run is another skill's.
         """
+        names = self.names()
+        if self._skill is not None:
+            return self._of_skill(run, names, self._skill)
         if run is not None:
             return run
-        names = self.names()
         if not names:
             raise UserError(
                 "there is no run yet", hint=f"{self._invocation.typed('train')} begins one."
             )
         return names[-1]
+
+    def skill_of(self, run: str) -> str | None:
+        """The skill that a run trains; `None` when there is no such run."""
+        tip = run_tip(self._git, run)
+        commit = None if tip is None else self.read(tip)
+        return None if commit is None else commit.state.skill
+
+    def _of_skill(self, run: str | None, names: Sequence[str], skill: str) -> str:
+        trained = {name: self.skill_of(name) for name in names}
+        if run is not None:
+            trains = self.skill_of(run)
+            if trains in (skill, None):
+                return run
+            raise UserError(f"{run} trains {trains}, not {skill}")
+        own = [name for name in names if trained[name] == skill]
+        if own:
+            return own[-1]
+        others = sorted({found for found in trained.values() if found is not None})
+        near = difflib.get_close_matches(skill, others, n=1)
+        known = f"There are runs of {', '.join(others)}." if others else ""
+        raise UserError(
+            f"there is no run of a skill {skill!r} yet",
+            hint=f"Did you mean {near[0]!r}?" if near else known,
+        )
 
     def commit_of(self, version: str) -> str:
         """The commit that a version's name means: one of ours, or any that git understands.
@@ -88,9 +115,9 @@ class Runs:
         return 0.0 if commit is None else commit.time.timestamp()
 
 
-def open_runs(invocation: Invocation) -> Runs:
+def open_runs(invocation: Invocation, *, skill: str | None = None) -> Runs:
     """The runs of the repository that the command is in.
 
     Raises: RepositoryError.
     """
-    return Runs(open_repository(invocation.directory), invocation)
+    return Runs(open_repository(invocation.directory), invocation, skill=skill)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import tomllib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from skillgit.cli.config_text import ModelChoice, batch_size_for, config_text
+from skillgit.cli.config_text import ModelChoice, batch_size_for, config_text, skill_table
 from skillgit.cli.find_tasks import find_task_file
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.keys import is_loopback
 from skillgit.cli.project import read_tasks
 from skillgit.cli.worktree import Worktree, worktree_at
-from skillgit.config import CONFIG_FILE, Config, Provider, parse_config
+from skillgit.config import CONFIG_FILE, Config, Provider, parse_config, parse_configs
 from skillgit.document import Document
-from skillgit.errors import ConfigError, DocumentError, RepositoryError, UsageError
+from skillgit.errors import (
+    ConfigError,
+    DocumentError,
+    RepositoryError,
+    SkillgitError,
+    TaskError,
+    UsageError,
+)
 from skillgit.models.simulated.model import OPTIMIZER as SIMULATED_OPTIMIZER
 from skillgit.models.simulated.model import TARGET as SIMULATED_TARGET
 from skillgit.store.names import skill_name
@@ -80,7 +89,9 @@ def set_up(invocation: Invocation, choices: Choices) -> Written:
     Raises: SkillgitError for whatever a training would stumble over; nothing is written then.
     """
     tree = worktree_at(invocation.directory, invocation.environ)
-    _refuse_existing(tree)
+    _refuse_bare(tree)
+    if (tree.root / CONFIG_FILE).exists():
+        raise _already_there(tree, invocation, choices)
     skill = _skill_path(tree, invocation, choices.skill)
     name = _check_skill(tree, skill)
     tasks = (
@@ -110,17 +121,42 @@ def set_up(invocation: Invocation, choices: Choices) -> Written:
     return Written(tree, config, task_set, name)
 
 
-def _refuse_existing(tree: Worktree) -> None:
+def _refuse_bare(tree: Worktree) -> None:
     if tree.bare:
         raise RepositoryError(
             "a bare repository has no work tree to write skillgit.toml into",
             hint="Run init in a clone, commit, and push.",
         )
-    if (tree.root / CONFIG_FILE).exists():
-        raise ConfigError(
-            f"{CONFIG_FILE} is already there, and init overwrites nothing",
-            hint=f"Edit {tree.root / CONFIG_FILE}, or move it away first.",
-        )
+
+
+def _already_there(tree: Worktree, invocation: Invocation, choices: Choices) -> ConfigError:
+    """The refusal of a second init; for a further skill, with the lines that add it."""
+    hint = f"Edit {tree.root / CONFIG_FILE}, or move it away first."
+    with suppress(SkillgitError, OSError):
+        skill = _skill_path(tree, invocation, choices.skill)
+        name = _check_skill(tree, skill)
+        text = tree.read(CONFIG_FILE).decode("utf-8", "replace")
+        if skill not in [config.skill.path for config in parse_configs(text)]:
+            tasks = _tasks_of_further(tree, invocation, choices, skill, name)
+            single = isinstance(tomllib.loads(text)["skill"], dict)
+            first = "write [[skill]] in place of [skill], and " if single else ""
+            hint = (
+                f"To train {name} as well, {first}add this to {CONFIG_FILE}:\n"
+                f"{skill_table(skill=skill, tasks=tasks)}\n"
+                f"Then: {invocation.typed('train', '--skill', name)}"
+            )
+    return ConfigError(f"{CONFIG_FILE} is already there, and init overwrites nothing", hint=hint)
+
+
+def _tasks_of_further(
+    tree: Worktree, invocation: Invocation, choices: Choices, skill: str, name: str
+) -> str:
+    if choices.tasks is not None:
+        return tree.relative(invocation.path(choices.tasks))
+    try:
+        return find_task_file(tree, skill, name, invocation)
+    except TaskError:
+        return f"tasks/{name}.jsonl"
 
 
 def _skill_path(tree: Worktree, invocation: Invocation, given: str) -> str:

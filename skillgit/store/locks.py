@@ -16,6 +16,8 @@ from skillgit.errors import ConflictError
 from skillgit.ports import Clock
 from skillgit.store.private import PrivateFolder
 
+WAIT_S = 60.0
+
 
 @contextmanager
 def held(
@@ -40,6 +42,22 @@ def held(
     finally:
         holder.unlink(missing_ok=True)
         lock.release()
+
+
+@contextmanager
+def waited_for(private: PrivateFolder, name: str) -> Iterator[None]:
+    """Hold a lock that is never held for long, waiting for its turn.
+
+    Raises: ConflictError when the wait is too long.
+    """
+    try:
+        with FileLock(private.locks / f"{name}.lock", timeout=WAIT_S):
+            yield
+    except Timeout as error:
+        raise ConflictError(
+            f"another skillgit has held the lock {private.locks / name}.lock for {WAIT_S:g} s",
+            hint="See whether one hangs; it can be stopped without a loss.",
+        ) from error
 
 
 def _write(holder: Path, clock: Clock, command: str) -> None:

@@ -27,17 +27,18 @@ _TAGS = "refs/tags/"
 _PREFIXES = (HEADS, _TAGS, _REMOTES)
 
 
-def resolve(git: pygit2.Repository, typed: str) -> str:
+def resolve(git: pygit2.Repository, typed: str, *, skill: str | None = None) -> str:
     """The id of the commit that a word names.
 
     A run's name alone is its proposal, or its best where there is none. Names of runs and
-    `best` go before branches of these names, and branches before tags.
+    `best` go before branches of these names, and branches before tags. `skill` says whose best
+    is meant where there are several.
 
     Raises: UserError with the nearest names when there is no such version.
     """
     back = _STEPS_BACK.search(typed)
     name, steps = (typed[: back.start()], typed[back.start() :]) if back else (typed, "")
-    commit = _named(git, name)
+    commit = _named(git, name, skill)
     if commit is None:
         raise _unknown(git, typed)
     if not steps:
@@ -48,7 +49,7 @@ def resolve(git: pygit2.Repository, typed: str) -> str:
     return found
 
 
-def find_proposal(git: pygit2.Repository, typed: str) -> Proposal:
+def find_proposal(git: pygit2.Repository, typed: str, *, skill: str | None = None) -> Proposal:
     """The proposal that a word names: a run's, the best one's, or the branch or commit of one.
 
     `best` is the proposal of the run that holds the tag; while that run goes on, it is built
@@ -56,17 +57,31 @@ def find_proposal(git: pygit2.Repository, typed: str) -> Proposal:
 
     Raises: UserError when nothing is named, or something else than a proposal.
     """
-    if typed == "best" and _target(git, best_tag()) is not None:
-        return _best_proposal(git, resolve(git, typed))
+    if typed == "best" and best_commit(git, skill) is not None:
+        return _best_proposal(git, resolve(git, typed, skill=skill))
     if _RUN.fullmatch(typed):
         return _runs_proposal(git, typed)
-    lineage = read_lineage(git, resolve(git, typed))
+    lineage = read_lineage(git, resolve(git, typed, skill=skill))
     return Proposal(
         run=lineage.run,
         base=lineage.base,
         commit=lineage.commits[-1],
         versions=len(lineage.commits),
     )
+
+
+def best_commit(git: pygit2.Repository, skill: str | None = None) -> str | None:
+    """The commit that the tag on the best version is on.
+
+    Of several skills, the one named: by its own tag, or by the default one if that is on a
+    version of it.
+    """
+    own = None if skill is None else _target(git, best_tag(skill))
+    tagged = own or _target(git, best_tag())
+    if skill is None or own is not None or tagged is None:
+        return tagged
+    commit = read_commit(git, tagged)
+    return tagged if commit is not None and commit.state.skill == skill else None
 
 
 def run_tip(git: pygit2.Repository, run: str) -> str | None:
@@ -112,13 +127,13 @@ def _runs_proposal(git: pygit2.Repository, run: str) -> Proposal:
 # ── names ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _named(git: pygit2.Repository, name: str) -> str | None:
+def _named(git: pygit2.Repository, name: str, skill: str | None) -> str | None:
     run, at, moment = name.partition("@")
     if at and _RUN.fullmatch(run) and not moment.startswith("{"):
         return _at(git, run, moment)
     if name == "best":
-        tagged = _target(git, best_tag())
-        if tagged is not None:
+        tagged = best_commit(git, skill)
+        if tagged is not None or skill is not None:
             return tagged
     if _RUN.fullmatch(name):
         tip = run_tip(git, name)

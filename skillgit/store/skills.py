@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -12,7 +13,7 @@ import pygit2
 import yaml
 
 from skillgit.config import SkillConfig
-from skillgit.errors import RepositoryError
+from skillgit.errors import ConfigError, RepositoryError
 from skillgit.records import Skill, SkillDocument
 from skillgit.store.names import skill_name
 from skillgit.store.repository import Repository
@@ -41,7 +42,7 @@ def read_skill(git: pygit2.Repository, tree: pygit2.Tree, config: SkillConfig) -
     documents = tuple(
         SkillDocument(path=path, data=read_blob(git, tree, path).data) for path in paths
     )
-    return Skill(name=_name(config, documents[0]), documents=documents)
+    return Skill(name=name_of(config, documents[0]), documents=documents)
 
 
 def committed_skill(repository: Repository, config: SkillConfig, onto: str) -> Skill:
@@ -83,13 +84,14 @@ def _more_paths(
     found = set()
     for path in files_under(tree, folder):
         inside = path[len(folder) + 1 :] if folder else path
-        if any(_matches(inside, glob) for glob in globs):
+        if any(matches_glob(inside, glob) for glob in globs):
             with suppress(FileNotFoundError):
                 found.add(resolve_path(git, tree, path))
     return sorted(found)
 
 
-def _matches(path: str, glob: str) -> bool:
+def matches_glob(path: str, glob: str) -> bool:
+    """Whether a path, seen from the main document's folder, is one that a glob means."""
     return _glob_pattern(posixpath.normpath(glob)).fullmatch(path) is not None
 
 
@@ -101,10 +103,41 @@ def _glob_pattern(glob: str) -> re.Pattern[str]:
     return re.compile("".join(meaning.get(w) or re.escape(w) for w in words), re.DOTALL)
 
 
-def _name(config: SkillConfig, main: SkillDocument) -> str:
+def name_of(config: SkillConfig, main: SkillDocument) -> str:
+    """The skill's name: as configured, else its frontmatter's, else its folder's."""
     path = PurePosixPath(main.path)
     folder = path.parent.name or path.stem
     return skill_name(config.name, _frontmatter_name(main.data), folder)
+
+
+def skill_names(
+    repository: Repository, skills: Sequence[SkillConfig], onto: str
+) -> tuple[str, ...]:
+    """The names of several skills as their documents are committed on `onto`.
+
+    A skill that is not committed there yet goes by its file in the work tree, or by its folder.
+    Shape: a name for each, in order.
+    Raises: ConfigError when two have the same name.
+    """
+    names = tuple(name_of(skill, _main_document(repository, skill, onto)) for skill in skills)
+    for name, skill in zip(names, skills, strict=True):
+        if names.count(name) > 1:
+            raise ConfigError(
+                f"two skills are called {name!r}, one of them {skill.path}",
+                hint='Give each [[skill]] of skillgit.toml a name = "…" of its own.',
+            )
+    return names
+
+
+def _main_document(repository: Repository, skill: SkillConfig, onto: str) -> SkillDocument:
+    path = clean_path(skill.path)
+    with suppress(FileNotFoundError, RepositoryError, pygit2.GitError):
+        tree = tree_of(repository.onto_commit(onto))
+        path = resolve_path(repository.git, tree, path)
+        return SkillDocument(path=path, data=read_blob(repository.git, tree, path).data)
+    with suppress(OSError):
+        return SkillDocument(path=path, data=repository.read_project_file(path))
+    return SkillDocument(path=path, data=b"")
 
 
 def _frontmatter_name(data: bytes) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from skillgit.canonical import fingerprint
-from skillgit.records import JudgeSpec, Split, Task, ToolSpec
+from skillgit.records import JudgeSpec, Split, Task, TaskOrigin, ToolSpec
 from skillgit.tasks.source import Row
 from skillgit.tasks.strict_json import JsonValue, parse_json
 
@@ -31,6 +31,10 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "tags": ("tags",),
 }  # fmt: skip
 """Our name of each field, then the names other tools give it, the likeliest first."""
+
+PROVENANCE = ("origin", "reviewed", "lineages", "evidence")
+"""Fields that say where a task comes from and who has looked at it; training goes by none of them
+but `origin`."""
 
 SPLITS: Mapping[str, Split] = {
     "train": Split.TRAIN,
@@ -92,6 +96,8 @@ def draft_task(row: Row, defaults: Defaults) -> Draft:
             judge=_judge(fields, defaults.judge),
             split=split or Split.TRAIN,
             tags=_tags(fields.get("tags")),
+            skills=_skills(row),
+            origin=_origin(row),
         )
     except ValueError as error:
         raise FieldError(f"task {name!r}: {error}") from error
@@ -113,7 +119,7 @@ def _named(row: Row, columns: Mapping[str, str]) -> dict[str, JsonValue]:
 
 
 def _refuse_unknown(fields: Mapping[str, JsonValue]) -> None:
-    known = [other for others in NAMES.values() for other in others]
+    known = [*(other for others in NAMES.values() for other in others), "skill", *PROVENANCE]
     for name in fields:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
@@ -121,6 +127,16 @@ def _refuse_unknown(fields: Mapping[str, JsonValue]) -> None:
             which = fields.get("id")
             owner = f"task {which!r}: " if isinstance(which, str) else ""
             raise FieldError(f"{owner}unknown field {name!r}{suggestion}")
+
+
+def _origin(row: Row) -> TaskOrigin:
+    """Where the task comes from, as a file of our own says it; others mean other things by it."""
+    value = row.fields.get("origin") if row.strict else None
+    if value is None:
+        return TaskOrigin.REAL
+    if value not in [origin.value for origin in TaskOrigin]:
+        raise FieldError(f"unknown origin {value!r} (real or dream)")
+    return TaskOrigin(str(value))
 
 
 def _identity(fields: Mapping[str, JsonValue], *, strict: bool) -> str:
@@ -194,6 +210,12 @@ def _tags(value: JsonValue) -> tuple[str, ...]:
     if isinstance(value, str):
         return tuple(tag.strip() for tag in value.split(",") if tag.strip())
     return _texts({"tags": value}, "tags")
+
+
+def _skills(row: Row) -> tuple[str, ...]:
+    """The skills that a task is for, as a file of our own says it; one name, or a list."""
+    value = row.fields.get("skill") if row.strict else None
+    return _texts({"skill": [value] if isinstance(value, str) else value}, "skill")
 
 
 def _tools(value: JsonValue) -> tuple[ToolSpec, ...]:

@@ -26,17 +26,18 @@ def load_tasks(
     read: ReadFile,
     list_files: ListFiles,
     check: CheckTask | None = None,
+    skill: str | None = None,
 ) -> TaskSet:
     """The task set at the configured path, every task valid and in a split.
 
     `read` gives a file's bytes and raises OSError; `list_files` the files at or under a path, none
     if nothing is there. `check` is asked about each task (its judge is built, say) and raises
-    TaskError.
+    TaskError. With `skill`, tasks for other skills are left out.
     Raises: TaskError naming file, line, task and reason of everything that is wrong, up to ten.
     """
     problems = Problems()
     source = open_source(config.path, read, list_files, problems)
-    drafts = read_drafts(config, source, check)
+    drafts = read_drafts(config, source, check, skill=skill)
     problems.raise_any()
     note_repeated_ids(drafts, problems)
     problems.raise_any(hint="give every task an id of its own, in one split only")
@@ -47,9 +48,15 @@ def load_tasks(
 
 
 def read_drafts(
-    config: TasksConfig, source: TaskSource, check: CheckTask | None = None
+    config: TasksConfig,
+    source: TaskSource,
+    check: CheckTask | None = None,
+    *,
+    skill: str | None = None,
 ) -> list[Draft]:
     """The tasks that could be read, in order; what could not is noted among the problems.
+
+    With `skill`, those for other skills are left out.
 
     Raises: TaskError when the files are in no known shape.
     """
@@ -68,7 +75,8 @@ def read_drafts(
         except TaskError as error:
             source.problems.add(row.place, error.message)
             continue
-        drafts.append(draft)
+        if draft.task.is_for(skill):
+            drafts.append(draft)
     return drafts
 
 

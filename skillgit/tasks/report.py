@@ -50,6 +50,7 @@ def report_tasks(
     list_files: ListFiles,
     check: CheckTask | None = None,
     looks_at_shape_only: Callable[[Task], bool] | None = None,
+    skill: str | None = None,
 ) -> TasksReport:
     """The report on the files at the configured path.
 
@@ -57,13 +58,13 @@ def report_tasks(
     """
     problems = Problems()
     source = open_source(config.path, read, list_files, problems)
-    drafts = read_drafts(config, source, check)
+    drafts = read_drafts(config, source, check, skill=skill)
     note_repeated_ids(drafts, problems)
     tasks = assign_splits(drafts, config.ratio)
     refused = None
     if not problems.found:
         refused = _refusal(
-            lambda: load_tasks(config, read=read, list_files=list_files, check=check)
+            lambda: load_tasks(config, read=read, list_files=list_files, check=check, skill=skill)
         )
     name, _ = reader_for(source)
     return TasksReport(

@@ -6,7 +6,7 @@ import click
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.output import json_option, print_commands, print_json
-from skillgit.cli.project import open_project
+from skillgit.cli.project import Project, open_project, skill_option
 from skillgit.errors import UserError
 from skillgit.store.adopt import Adopter, AdoptState
 from skillgit.store.git_cli import GitCli
@@ -21,10 +21,17 @@ from skillgit.store.revisions import find_proposal
 @click.argument("version", metavar="RUN")
 @click.option("--into", metavar="BRANCH", help="Another branch than [repo] onto.")
 @click.option("--merge", is_flag=True, help="Where edits do not fit, let git merge.")
+@skill_option
 @json_option
 @click.pass_obj
 def command(
-    invocation: Invocation, *, version: str, into: str | None, merge: bool, as_json: bool
+    invocation: Invocation,
+    *,
+    version: str,
+    into: str | None,
+    merge: bool,
+    skill: str | None,
+    as_json: bool,
 ) -> None:
     """Bring the proposal of RUN, or best, into the branch it was made for.
 
@@ -32,17 +39,17 @@ def command(
     the command that takes it back. Local changes in the way are never
     overwritten. A plain git merge of the proposal counts just as well.
     """
-    project = open_project(invocation)
+    project = open_project(invocation, skill)
     repository = open_repository(invocation.directory)
     refs = Refs(
         repository.git,
         repository.common,
         clock=invocation.clock,
-        command=invocation.typed("adopt", version),
+        command=project.typed("adopt", version),
     )
-    proposal = find_proposal(repository.git, version)
+    proposal = find_proposal(repository.git, version, skill=project.skill)
     if proposal.commit is None:
-        raise _nothing_to_adopt(proposal, invocation)
+        raise _nothing_to_adopt(proposal, project)
     cli = GitCli(repository.workdir or repository.git_dir, invocation.environ)
     adopter = Adopter(repository=repository, refs=refs, cli=cli)
     adoption = adopter.adopt(proposal.commit, onto=into or project.config.repo.onto, merge=merge)
@@ -51,20 +58,20 @@ def command(
         return
     print(adoption)
     if proposal.goes_on:
-        print(f"{proposal.run} has not ended; {invocation.typed('train')} goes on with it")
+        print(f"{proposal.run} has not ended; {project.typed('train')} goes on with it")
     if adoption.undo is not None and adoption.state is not AdoptState.ALREADY:
         print_commands([adoption.undo], title="To take it back:")
 
 
-def _nothing_to_adopt(proposal: Proposal, invocation: Invocation) -> UserError:
+def _nothing_to_adopt(proposal: Proposal, project: Project) -> UserError:
     run, branch = proposal.run, run_ref(proposal.run).removeprefix(HEADS)
     if proposal.goes_on:
         return UserError(
             f"there is nothing to adopt: {run} has not ended yet",
-            hint=f"{invocation.typed('train')} goes on with it; "
-            f"{invocation.typed('adopt', 'best')} takes the best so far.",
+            hint=f"{project.typed('train')} goes on with it; "
+            f"{project.typed('adopt', 'best')} takes the best so far.",
         )
     return UserError(
         f"there is nothing to adopt: {proposal.reason}",
-        hint=f"{invocation.typed('log', run)} shows what was tried, on branch {branch}.",
+        hint=f"{project.invocation.typed('log', run)} shows what was tried, on branch {branch}.",
     )

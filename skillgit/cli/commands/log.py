@@ -11,6 +11,7 @@ import click
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.output import amount, json_option, number, one_line, print_json, print_table
+from skillgit.cli.project import skill_option
 from skillgit.cli.runs import Runs, open_runs
 from skillgit.history import RunCommit, StepNote
 from skillgit.records import Action, LearningRate
@@ -26,14 +27,17 @@ _MARKS = {Action.EPOCH: "epoch", Action.END: "end"}
 @click.command()
 @click.argument("run", metavar="[RUN]", required=False)
 @click.option("--lr", "rates", is_flag=True, help="Show each step's learning rate, and why.")
+@skill_option
 @json_option
 @click.pass_obj
-def command(invocation: Invocation, *, run: str | None, rates: bool, as_json: bool) -> None:
+def command(
+    invocation: Invocation, *, run: str | None, rates: bool, skill: str | None, as_json: bool
+) -> None:
     """Show a run as a table, a step a line, oldest first.
 
     RUN is a run's name such as train-1; without it, the newest run is shown.
     """
-    runs = open_runs(invocation)
+    runs = open_runs(invocation, skill=skill)
     history = runs.history(runs.named_or_newest(run))
     commits = [commit for commit in history if commit.action is not Action.REVERT]
     commits.reverse()

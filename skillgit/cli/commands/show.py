@@ -10,7 +10,7 @@ import click
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.output import json_option, print_json
-from skillgit.cli.project import open_project
+from skillgit.cli.project import open_project, skill_option
 from skillgit.cli.runs import Runs
 from skillgit.cli.version import TaskScore, Version, fields_of, print_version
 from skillgit.errors import UserError
@@ -26,18 +26,19 @@ LineT = TypeVar("LineT", bound=NoteLine)
 
 @click.command()
 @click.argument("version", metavar="REV")
+@skill_option
 @json_option
 @click.pass_obj
-def command(invocation: Invocation, *, version: str, as_json: bool) -> None:
+def command(invocation: Invocation, *, version: str, skill: str | None, as_json: bool) -> None:
     """Show one version: its diff, the edits behind it, its scores.
 
     REV is train-1@12 (what step 12 tried), train-1@12+ (what training went
     on from after it), train-1@e2 (the end of epoch 2), train-1@best, best,
     or anything that git understands.
     """
-    project = open_project(invocation)
+    project = open_project(invocation, skill)
     repository = open_repository(invocation.directory)
-    runs = Runs(repository, invocation)
+    runs = Runs(repository, invocation, skill=project.skill)
     commit = runs.read(runs.commit_of(version))
     if commit is None:
         raise UserError(
@@ -46,7 +47,7 @@ def command(invocation: Invocation, *, version: str, as_json: bool) -> None:
         )
     store = GitStore(
         repository,
-        project.config.skill,
+        project.of_skill(commit.state.skill).config.skill,
         skill_name=commit.state.skill,
         clock=invocation.clock,
         private=True,

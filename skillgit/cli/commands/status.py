@@ -10,7 +10,7 @@ import click
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.next_steps import commands_before_training
 from skillgit.cli.output import json_option, number, print_commands, print_json, print_table
-from skillgit.cli.project import Project, open_project
+from skillgit.cli.project import Project, open_project, skill_option
 from skillgit.cli.runs import Runs
 from skillgit.history import RunCommit
 from skillgit.records import Action
@@ -18,6 +18,7 @@ from skillgit.store.adopted import is_adopted, read_lineage
 from skillgit.store.names import HEADS, best_tag, proposal_ref
 from skillgit.store.refs import Refs
 from skillgit.store.repository import Repository, open_repository
+from skillgit.store.revisions import best_commit
 
 
 @dataclass(frozen=True)
@@ -43,45 +44,82 @@ class RunStatus:
         return "adopted" if self.adopted else "not adopted"
 
 
+@dataclass(frozen=True)
+class SkillStatus:
+    """A skill as it stands, with its runs, the one that moved last at the end."""
+
+    project: Project
+    runs: tuple[RunStatus, ...]
+    best: RunCommit | None
+    uncommitted: tuple[str, ...]
+
+    @property
+    def best_name(self) -> str:
+        """The tag on its best version."""
+        named = None if self.project.is_default else self.project.skill
+        return best_tag(named).removeprefix("refs/tags/")
+
+
 @click.command()
+@skill_option
 @json_option
 @click.pass_obj
-def command(invocation: Invocation, *, as_json: bool) -> None:
-    """Show the runs, the best version, and what to do next."""
-    project = open_project(invocation)
-    repository = open_repository(invocation.directory)
-    runs = Runs(repository, invocation)
-    onto = project.config.repo.onto
-    states = [_status(runs, project, repository, name) for name in runs.names()]
-    changed = project.tree.uncommitted(project.config.skill.path)
-    best = _best(runs)
-    following = next_steps(project, states, best)
+def command(invocation: Invocation, *, skill: str | None, as_json: bool) -> None:
+    """Show the runs, the best version, and what to do next.
+
+    Of several skills it shows each, or the one that --skill names.
+    """
+    project = open_project(invocation, skill)
+    found = _read(project, [*project.each()] if skill is None else [project])
+    following = list(dict.fromkeys(step for status in found for step in next_steps(status)))
     if as_json:
-        _print_json(states, best, changed, following)
+        _print_json(found, following)
         return
-    print(f"skill  {project.config.skill.path}, trained for {onto}")
-    if changed:
-        print(f"       has changes that are not committed; training goes by {onto}")
-    print(f"best   {_best_words(best, states)}")
+    for status in found:
+        _print_skill(status)
+    states = [(status.project.skill, run) for status in found for run in status.runs]
     if states:
         print()
-        print_table(("run", "step", "score", "best", ""), [_row(s) for s in states])
+        several = len(found) > 1
+        print_table(
+            ("run", "step", "score", "best", *(["skill"] if several else []), ""),
+            [_row(run, skill if several else None) for skill, run in states],
+        )
     print_commands(following)
 
 
-def next_steps(project: Project, states: Sequence[RunStatus], best: RunCommit | None) -> list[str]:
-    """The commands that are likely meant next."""
+def next_steps(status: SkillStatus) -> list[str]:
+    """The commands that are likely meant next for a skill."""
+    project, states, best = status.project, status.runs, status.best
     invocation, onto = project.invocation, project.config.repo.onto
     if not states:
-        return commands_before_training(invocation, project.tree, project.config)
+        *before, _ = commands_before_training(
+            invocation, project.tree, project.config, more=[*project.skills.values()]
+        )
+        return [*before, project.typed("train")]
     if not states[-1].ended:
-        return [invocation.typed("train")]
+        return [project.typed("train")]
     holder = next((s for s in states if best is not None and s.tip.run == best.run), states[-1])
     run = holder.tip.run
     if holder.adopted is False:
         branch = proposal_ref(run).removeprefix(HEADS)
         return [invocation.typed_git("diff", f"{onto}...{branch}"), invocation.typed("adopt", run)]
-    return [invocation.typed("log", run), invocation.typed("train", "--new")]
+    return [invocation.typed("log", run), project.typed("train", "--new")]
+
+
+def _read(project: Project, skills: Sequence[Project]) -> list[SkillStatus]:
+    repository = open_repository(project.invocation.directory)
+    runs = Runs(repository, project.invocation)
+    states = [_status(runs, project, repository, name) for name in runs.names()]
+    return [
+        SkillStatus(
+            project=each,
+            runs=tuple(s for s in states if each.skill in (None, s.tip.state.skill)),
+            best=_best(runs, each.skill),
+            uncommitted=tuple(project.tree.uncommitted(each.config.skill.path)),
+        )
+        for each in skills
+    ]
 
 
 def _status(runs: Runs, project: Project, repository: Repository, run: str) -> RunStatus:
@@ -96,40 +134,59 @@ def _status(runs: Runs, project: Project, repository: Repository, run: str) -> R
     return RunStatus(tip=commits[0], baseline=commits[-1].score, adopted=adopted)
 
 
-def _best(runs: Runs) -> RunCommit | None:
-    found = runs.repository.git.references.get(best_tag())
-    return None if found is None else runs.read(str(found.target))
+def _best(runs: Runs, skill: str | None) -> RunCommit | None:
+    found = best_commit(runs.repository.git, skill)
+    return None if found is None else runs.read(found)
 
 
-def _best_words(best: RunCommit | None, states: Sequence[RunStatus]) -> str:
+def _print_skill(status: SkillStatus) -> None:
+    project = status.project
+    onto = project.config.repo.onto
+    name = f"{project.skill}, in " if project.skill is not None else ""
+    print(f"skill  {name}{project.config.skill.path}, trained for {onto}")
+    if status.uncommitted:
+        print(f"       has changes that are not committed; training goes by {onto}")
+    print(f"best   {_best_words(status)}")
+
+
+def _best_words(status: SkillStatus) -> str:
+    best = status.best
     if best is None:
         return "none yet"
-    words = f"{number(best.state.best.score)}, {best.run}@{best.step}, tag skillopt/best"
-    adopted = next((state.adopted for state in states if state.tip.run == best.run), None)
+    words = f"{number(best.state.best.score)}, {best.run}@{best.step}, tag {status.best_name}"
+    adopted = next((state.adopted for state in status.runs if state.tip.run == best.run), None)
     return words if adopted is None else f"{words}, {'adopted' if adopted else 'not adopted'}"
 
 
-def _row(status: RunStatus) -> tuple[str, ...]:
+def _row(status: RunStatus, skill: str | None) -> tuple[str, ...]:
     best = status.tip.state.best
     return (
         status.tip.run,
         str(status.tip.step),
         f"{number(status.baseline)} -> {number(best.score)}",
         f"@{best.step}",
+        *([skill] if skill is not None else []),
         status.outcome,
     )
 
 
-def _print_json(
-    states: Sequence[RunStatus],
-    best: RunCommit | None,
-    changed: Sequence[str],
-    following: Sequence[str],
-) -> None:
-    for status in states:
-        tip = status.tip
-        fields = {"run": tip.run, "step": tip.step, "ended": status.ended}
-        scores = {"baseline": status.baseline, "best": tip.state.best.score}
-        print_json("run", {**fields, **scores, "adopted": status.adopted})
-    found = {"commit": best.id, "run": best.run, "step": best.step} if best else None
-    print_json("status", {"best": found, "uncommitted": list(changed), "next": list(following)})
+def _print_json(found: Sequence[SkillStatus], following: Sequence[str]) -> None:
+    for status in found:
+        for run in status.runs:
+            tip = run.tip
+            fields = {"run": tip.run, "skill": tip.state.skill, "step": tip.step}
+            scores = {"baseline": run.baseline, "best": tip.state.best.score}
+            print_json("run", {**fields, "ended": run.ended, **scores, "adopted": run.adopted})
+    for status in found if len(found) > 1 else ():
+        print_json("skill", _skill_fields(status))
+    print_json("status", {**_skill_fields(found[0]), "next": list(following)})
+
+
+def _skill_fields(status: SkillStatus) -> dict[str, object]:
+    best = status.best
+    return {
+        "skill": status.project.skill,
+        "path": status.project.config.skill.path,
+        "best": {"commit": best.id, "run": best.run, "step": best.step} if best else None,
+        "uncommitted": list(status.uncommitted),
+    }

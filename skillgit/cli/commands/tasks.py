@@ -8,7 +8,7 @@ import click
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.output import count, json_option, one_line, print_json, printable
-from skillgit.cli.project import check_task, open_project
+from skillgit.cli.project import open_project, skill_option
 from skillgit.judges import looks_at_shape_only
 from skillgit.records import Split
 from skillgit.tasks import TasksReport, report_tasks
@@ -18,21 +18,23 @@ _ABOUT_SHAPE = "can be passed by reformatting alone; a check of content would ma
 
 
 @click.command()
+@skill_option
 @json_option
 @click.pass_context
-def command(context: click.Context, *, as_json: bool) -> None:
+def command(context: click.Context, *, skill: str | None, as_json: bool) -> None:
     """Show what was read: tasks by split, judge and origin, near-duplicates,
     judges that look at form only, and every row that cannot be used.
 
     Needs no key, runs nothing and sends nothing. Exits with 1 when a row
     cannot be used, or when the set cannot be trained on.
     """
-    project = open_project(context.ensure_object(Invocation))
+    project = open_project(context.ensure_object(Invocation), skill)
     report = report_tasks(
         project.config.tasks,
         read=project.tree.read,
         list_files=project.tree.list_files,
-        check=check_task,
+        check=project.check_task,
+        skill=project.skill,
         looks_at_shape_only=looks_at_shape_only,
     )
     if as_json:

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 import click
 
 from skillgit.cli.conclusion import Conclusion, conclusion_of, print_conclusion
+from skillgit.cli.estimating import foresee, print_foreseen
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.next_steps import commands_after_training
+from skillgit.cli.odds import odds_lines
 from skillgit.cli.output import amount, count, json_option, number, print_commands, print_json, say
 from skillgit.cli.progress import Snapshot, shown
-from skillgit.cli.project import open_project
+from skillgit.cli.project import Project, open_project, skill_option
 from skillgit.cli.training import Session, Wishes, training_session
 from skillgit.estimate import most_calls
-from skillgit.history import Phase, RunState, StepNote
+from skillgit.history import ConfigNote, Phase, RunState, StepNote
 from skillgit.launch import Launch
 from skillgit.records import Action, Role
 from skillgit.standing import Recorded, read_standing
@@ -30,16 +32,20 @@ COUNT = click.IntRange(1)
 @click.option("--epochs", metavar="N", type=COUNT, help="Instead of [train] epochs.")
 @click.option("--workers", metavar="N", type=COUNT, help="Instead of [train] workers.")
 @click.option("--force", is_flag=True, help="Train even where every task passes already.")
+@click.option("--estimate", "only_estimate", is_flag=True, help="Say what it costs; do nothing.")
+@skill_option
 @json_option
 @click.pass_obj
 def command(
     invocation: Invocation,
     *,
+    skill: str | None,
     new: bool,
     start: str | None,
     epochs: int | None,
     workers: int | None,
     force: bool,
+    only_estimate: bool,
     as_json: bool,
 ) -> None:
     """Train the skill that skillgit.toml names, a commit a step.
@@ -51,7 +57,10 @@ def command(
     if new and start is not None:
         raise click.UsageError("--from begins a new run by itself: leave out --new")
     wishes = Wishes(new=new, start=start, epochs=epochs, workers=workers, force=force)
-    conclusion = run_training(invocation, wishes, as_json=as_json)
+    if only_estimate:
+        print_foreseen(foresee(open_project(invocation, skill), wishes), as_json=as_json)
+        return
+    conclusion = run_training(invocation, wishes, skill=skill, as_json=as_json)
     if as_json:
         print_json("result", conclusion.fields())
         return
@@ -59,16 +68,18 @@ def command(
     print_commands(commands_after_training(invocation, conclusion))
 
 
-def run_training(invocation: Invocation, wishes: Wishes, *, as_json: bool = False) -> Conclusion:
+def run_training(
+    invocation: Invocation, wishes: Wishes, *, skill: str | None = None, as_json: bool = False
+) -> Conclusion:
     """Train to the run's end; what came out."""
-    project = open_project(invocation)
+    project = open_project(invocation, skill)
     with training_session(project, wishes) as session:
         run = session.opened.training.run
         if session.opened.launch is Launch.ENDED:
             say(f"{run.name} has ended, and nothing it depends on has changed; nothing was spent")
-            say(f"{invocation.typed('train', '--new')} begins the next run")
+            say(f"{project.typed('train', '--new')} begins the next run")
         else:
-            invocation.resume = _to_resume(invocation, wishes)
+            invocation.resume = _to_resume(project, wishes)
             _announce(session)
             _iterate(session, as_json=as_json)
             gc_auto(GitCli(session.store.repository.common, invocation.environ))
@@ -76,28 +87,25 @@ def run_training(invocation: Invocation, wishes: Wishes, *, as_json: bool = Fals
         return conclusion_of(session.store, run.name)
 
 
-def _to_resume(invocation: Invocation, wishes: Wishes) -> str:
-    words = ["train"]
+def _to_resume(project: Project, wishes: Wishes) -> str:
+    words: list[str] = []
     for option, value in (("--epochs", wishes.epochs), ("--workers", wishes.workers)):
         words += [option, str(value)] if value is not None else []
-    return invocation.typed(*words, *(["--force"] if wishes.force else []))
+    return project.typed("train", *words, *(["--force"] if wishes.force else []))
 
 
 def _announce(session: Session) -> None:
     setup, meter = session.opened.training, session.opened.meter
     standing = read_standing(setup)
     calls = most_calls(setup, standing)
-    parts = [f"{role.value} {amount(calls.get(role, 0))}" for role in _ROLES]
+    parts = [f"{role.value} {amount(n)}" for role in Role if (n := calls.get(role, 0))]
     begun = f"goes on after step {standing.step}" if standing else "begins"
     say(
         f"{setup.run.name} {begun}: {count(setup.total_steps, 'step')}, "
         f"at most {amount(sum(calls.values()))} calls ({', '.join(parts)})"
     )
-    if meter.max_calls is not None:
-        say(f"the budget stops it at {meter.max_calls} calls; {meter.used} are made")
-
-
-_ROLES = (Role.TARGET, Role.OPTIMIZER)
+    for line in (*odds_lines(setup, standing), *meter.limits()):
+        say(line)
 
 
 def _iterate(session: Session, *, as_json: bool) -> None:
@@ -109,6 +117,8 @@ def _iterate(session: Session, *, as_json: bool) -> None:
                 print_json("step", step_fields(recorded))
             if line:
                 write(line)
+            for warning in warnings_of(recorded):
+                write(f"warning: {warning}")
 
 
 def _watched(session: Session, watch: _Watch) -> Iterator[Recorded]:
@@ -160,6 +170,12 @@ def step_line(recorded: Recorded, total_steps: int) -> str:
         return ""
     verdict = f"step {entry.step}/{total_steps}: {entry.action.value}"
     return f"{verdict}{_scores(note)}, {_edits(note)}, {_spent(note)}"
+
+
+def warnings_of(recorded: Recorded) -> tuple[str, ...]:
+    """What a moment's notes warn of."""
+    notes = (line for line in recorded.entry.lines if isinstance(line, StepNote | ConfigNote))
+    return tuple(warning for note in notes for warning in note.warnings)
 
 
 def _scores(note: StepNote) -> str:

@@ -57,7 +57,8 @@ def _show(trusted: TrustFile, *, as_json: bool) -> None:
 def _agree(invocation: Invocation, *, yes: bool) -> None:
     project = open_project(invocation)
     trusted = TrustFile(project.tree.private.trust)
-    asked = project.untrusted(project.tasks())
+    demands = (d for each in project.each() for d in each.untrusted(each.tasks()))
+    asked = list({demand.fingerprint: demand for demand in demands}.values())
     if not asked:
         print(f"{CONFIG_FILE} asks for nothing that you have not agreed to.")
         return
