@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "train": "Train the skill; go on where an unfinished run stopped",
     "log": "Show a run as a table, a step a line",
     "show": "Show one version: its diff, its edits and why, its scores",
+    "eval": "Score any version, or compare two; nothing known is measured again",
     "status": "Show the runs, the best skill, and what to do next",
     "adopt": "Bring a run's proposal into the branch it was made for",
     "sync": "Exchange notes and trainings with a remote",
