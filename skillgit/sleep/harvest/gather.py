@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 
 from skillgit.records import Record
+from skillgit.redaction import redact
 from skillgit.sleep.harvest.digests import Digests, Entry, Heading
 from skillgit.sleep.harvest.lineage import Session, lineages, merged
 from skillgit.sleep.harvest.lines import Lines
@@ -199,9 +200,7 @@ def _read(
         return entry.model_copy(update={"failure": error.strerror or "cannot be read"}), ()
     except READER_BUGS as error:
         return entry.model_copy(update={"failure": f"its reader met {type(error).__name__}"}), ()
-    transcripts = tuple(
-        t.model_copy(update={"kind": Kind.OWN_RUN}) if is_own_run(t) else t for t in transcripts
-    )
+    transcripts = tuple(_kept(transcript) for transcript in transcripts)
     headings = tuple(
         Heading(kind=t.kind, why=t.why, cwd=t.cwd, ended=t.ended, has_person=t.has_person)
         for t in transcripts
@@ -210,6 +209,17 @@ def _read(
     kept = any(_fate(heading, place.source, wanted) is Fate.TAKEN for heading in headings)
     found = {"damage": lines.damage, "headings": headings, "kept": kept}
     return entry.model_copy(update=found), transcripts
+
+
+def _kept(transcript: Transcript) -> Transcript:
+    """A transcript as it may be kept: no secret in its names either, and known if it is our own."""
+    clean = {
+        "session_ids": tuple(redact(name) for name in transcript.session_ids),
+        "lineage_ids": tuple(redact(name) for name in transcript.lineage_ids),
+        "cwd": None if transcript.cwd is None else redact(transcript.cwd),
+    }
+    kind = Kind.OWN_RUN if is_own_run(transcript) else transcript.kind
+    return transcript.model_copy(update={**clean, "kind": kind})
 
 
 _FATE_OF_KIND = {

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import IO, TypeAlias
 
+from skillgit.redaction import redacted_excerpt
 from skillgit.sleep.harvest.sessions import Damage, whole_characters
 
 Object: TypeAlias = "dict[str, object]"
@@ -37,7 +38,7 @@ class Lines:
 
     def note_unknown(self, name: object) -> None:
         """A record of a type that the reader does not know."""
-        text = whole_characters(name)[:60] if isinstance(name, str) else "(none)"
+        text = redacted_excerpt(whole_characters(name), 60) if isinstance(name, str) else "(none)"
         if text not in self._unknown and len(self._unknown) >= MAX_NAMES:
             text = "(others)"
         self._unknown[text] += 1
@@ -99,7 +100,7 @@ def whole_object(stream: IO[bytes], limit: int) -> Object | None:
 def text_at(record: object, *path: str) -> str:
     """The text at a path of fields; empty where there is none."""
     value = at(record, *path)
-    return value if isinstance(value, str) else ""
+    return whole_characters(value) if isinstance(value, str) else ""
 
 
 def at(record: object, *path: str) -> object:

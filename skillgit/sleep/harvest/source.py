@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from skillgit.records import Speaker
+from skillgit.redaction import redact
 from skillgit.sleep.harvest.lines import Lines
 from skillgit.sleep.harvest.sessions import (
     Kind,
@@ -93,7 +94,7 @@ def make_turn(
 ) -> Turn:  # fmt: skip
     """A turn with as much of its text as is kept, redacted."""
     return Turn(
-        id=whole_characters(name)[:200],
+        id=redact(whole_characters(name)[:200]),
         time=time,
         speaker=speaker,
         origin=origin,

@@ -41,7 +41,7 @@ def test_enough_unrelated_tasks_fill_every_split() -> None:
 def test_a_newcomer_goes_where_its_relative_is() -> None:
     standing = [Standing("Write the release notes", ("a",), Split.VAL)]
     near, kin, free = task("write the release notes!"), task("Another one", "a"), task("Else")
-    found = dict((t.id, s) for t, s in place([near, kin, free], standing, (1, 0, 0)).tasks)
+    found = {t.id: s for t, s in place([near, kin, free], standing, (1, 0, 0)).tasks}
     assert found == {near.id: Split.VAL, kin.id: Split.VAL, free.id: Split.TRAIN}
 
 

@@ -1,0 +1,223 @@
+"""`skillgit harvest`: what a person's agent sessions can teach, as a file of tasks to look through."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from skillgit.cli.harvesting import (
+    TASKS,
+    Field,
+    given_time,
+    open_field,
+    read_until,
+    write_until,
+)
+from skillgit.cli.invocation import Invocation
+from skillgit.cli.output import (
+    count,
+    json_option,
+    one_line,
+    print_commands,
+    print_json,
+    print_table,
+    say,
+)
+from skillgit.config import Miner
+from skillgit.errors import UsageError, UserError
+from skillgit.records import Split
+from skillgit.sleep.harvest import Damage, Fate, Harvest, gather
+from skillgit.sleep.mine import Mined, update
+from skillgit.sleep.mine.mined import SHAPE_ONLY
+from skillgit.sleep.mine.task_file import Updated
+
+MINERS = click.Choice([miner.value for miner in Miner])
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one harvest came to."""
+
+    harvest: Harvest
+    mined: Mined
+    updated: Updated
+    output: Path
+    since: datetime | None
+
+
+@click.command()
+@click.option("-o", "--output", metavar="FILE", help="Where the tasks go.  [default: .git]")
+@click.option("--source", "sources", multiple=True, metavar="NAME[:DIR]", help="Read these only.")
+@click.option("--since", metavar="TIME", help="Only what is newer.  [default: the last harvest]")
+@click.option("--all", "everything", is_flag=True, help="All there is, as if for the first time.")
+@click.option("--miner", type=MINERS, help="What finds the tasks; llm asks the optimizer.")
+@click.option("--list", "listed", is_flag=True, help="Name every session and what became of it.")
+@json_option
+@click.pass_obj
+def command(
+    invocation: Invocation,
+    *,
+    output: str | None,
+    sources: tuple[str, ...],
+    since: str | None,
+    everything: bool,
+    miner: str | None,
+    listed: bool,
+    as_json: bool,
+) -> None:
+    """Find tasks in what you told your agents, and corrected.
+
+    Reads the transcripts of this repository's sessions, takes secrets out, and
+    adds what it finds to a file of tasks for you to read, edit and mark
+    "reviewed". Nothing is committed. A session is read again only if it has
+    changed.
+    """
+    if everything and since:
+        raise UsageError("--all and --since exclude each other")
+    field = open_field(invocation)
+    target = invocation.path(output) if output else field.folder / TASKS
+    started = None if everything else given_time(since) if since else _last_time(field, target)
+    _warn_of(field, target, output)
+    harvest = gather(field.places(sources), field.wanted(started), field.digests())
+    mined = field.mine(harvest.sessions, Miner(miner) if miner else field.config.miner)
+    updated = update(
+        _text_of(target), mined.tasks, ratio=field.ratio, max_tasks=field.config.max_tasks
+    )
+    _write(target, updated.text)
+    ended = [session.ended for session in harvest.sessions if session.ended is not None]
+    write_until(field.folder, max(ended, default=None))
+    result = Result(harvest, mined, updated, target, started)
+    if as_json:
+        _print_json(result)
+    else:
+        _print(invocation, result, listed=listed)
+
+
+def _last_time(field: Field, target: Path) -> datetime | None:
+    """The last harvest's time, where its tasks are still there to be added to."""
+    return read_until(field.folder) if target.exists() else None
+
+
+def _warn_of(field: Field, target: Path, output: str | None) -> None:
+    """Say so when the tasks would stand where git takes them along."""
+    if output is None:
+        return
+    inside = Path(os.path.realpath(target)).is_relative_to(field.tree.root)
+    private = Path(os.path.realpath(target)).is_relative_to(field.tree.private.path)
+    if not inside or private or field.tree.bare:
+        return
+    if field.tree.ask("check-ignore", "--quiet", "--", str(target)) is None:
+        say(
+            f"warning: {output} is in the work tree and git does not ignore it; the tasks hold "
+            "your own words, so look through them before you commit them"
+        )
+
+
+def _text_of(target: Path) -> str:
+    try:
+        return target.read_text("utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{target} cannot be read: {error}") from error
+
+
+def _write(target: Path, text: str) -> None:
+    new = target.with_name(f".{target.name}.new")
+    try:
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text)
+        new.replace(target)
+    except OSError as error:
+        raise UserError(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def _print(invocation: Invocation, result: Result, *, listed: bool) -> None:
+    harvest = result.harvest
+    since = f", newer than {result.since:%Y-%m-%d %H:%M} UTC" if result.since else ""
+    print(f"Found {count(len(harvest.found), 'session')} in {count(harvest.files, 'file')}{since}")
+    if harvest.fates:
+        rows = [(fate.value, str(number)) for fate, number in harvest.fates.items()]
+        print_table(("", "sessions"), rows, right=frozenset((1,)), indent="  ")
+    if listed:
+        print()
+        print_table(
+            ("source", "what became of it", "file"),
+            [(f.source, _fate_words(f.fate, f.why), f.path) for f in harvest.found],
+        )
+    for source, damage in harvest.damage.items():
+        for line in damage_lines(source, damage):
+            print(line)
+    _print_tasks(result)
+    _print_next(invocation, result)
+
+
+def damage_lines(source: str, damage: Damage) -> list[str]:
+    """What could not be read of a source, in a line or two; none when all could."""
+    lines = []
+    if damage.damaged:
+        parts = ", ".join(f"{number} {what}" for what, number in sorted(damage.damaged.items()))
+        lines.append(f"Damaged in {source}: {parts} (of {count(damage.lines, 'line')})")
+    if damage.unknown:
+        parts = ", ".join(f"{one_line(what)} {n}" for what, n in sorted(damage.unknown.items()))
+        lines.append(f"Unknown records in {source}: {parts}")
+    return lines
+
+
+def _print_tasks(result: Result) -> None:
+    updated = result.updated
+    shape = sum(SHAPE_ONLY in task.tags for task, _ in updated.new)
+    splits = ", ".join(f"{sum(s is split for _, s in updated.new)} {split}" for split in Split)
+    print(f"\nMined {count(len(updated.new), 'new task')} ({splits}), {updated.tasks} in all")
+    if shape:
+        print(f"  {count(shape, 'task')} can be passed by form alone, marked {SHAPE_ONLY}")
+    if updated.dropped:
+        print(f"  {len(updated.dropped)} left out: they would join two splits")
+    if updated.over_limit:
+        print(f"  {updated.over_limit} left out: sleep.max_tasks is reached")
+    for reason in result.mined.dropped[:5]:
+        print(f"  not used: {one_line(reason)}")
+    print(f"Wrote {result.output}")
+
+
+def _print_next(invocation: Invocation, result: Result) -> None:
+    if not result.harvest.sessions and result.since is not None:
+        print_commands([invocation.typed("harvest", "--all")], title="To look at everything again:")
+    elif result.updated.tasks:
+        print('\nRead the tasks, delete or mend what is wrong, and set "reviewed" to true.')
+
+
+def _fate_words(fate: Fate, why: str) -> str:
+    return f"{fate.value} ({one_line(why)})" if why else fate.value
+
+
+def _print_json(result: Result) -> None:
+    harvest, updated = result.harvest, result.updated
+    for found in harvest.found:
+        print_json("session", found.model_dump(mode="json"))
+    for source, damage in harvest.damage.items():
+        print_json("source", {"source": source, **damage.model_dump(mode="json")})
+    for task, split in updated.new:
+        fields = {"id": task.id, "split": split.value, "judge": task.judge.kind}
+        print_json("task", {**fields, "tags": list(task.tags)})
+    print_json(
+        "harvest",
+        {
+            "files": harvest.files,
+            "read_anew": harvest.read_anew,
+            "since": result.since.isoformat() if result.since else None,
+            "fates": {fate.value: number for fate, number in harvest.fates.items()},
+            "tasks": updated.tasks,
+            "new": len(updated.new),
+            "over_limit": updated.over_limit,
+            "joined_two_splits": len(updated.dropped),
+            "calls": result.mined.calls,
+            "not_used": list(result.mined.dropped),
+            "output": str(result.output),
+        },
+    )
