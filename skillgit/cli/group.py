@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "status": "Show the runs, the best skill, and what to do next",
     "adopt": "Bring a run's proposal into the branch it was made for",
     "sync": "Exchange notes and trainings with a remote",
+    "harvest": "Find tasks in what you told your agents",
     "simulate": "Serve the simulated model on loopback",
 }
 
