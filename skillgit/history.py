@@ -154,8 +154,23 @@ class Refresh(Record):
     best: str | None = None
 
 
+class AppendixRecord(Record):
+    """What a step did to the skill's appendix: the notes it added, and how they were made to fit.
+
+    `failure` says why the oldest notes went instead of being consolidated.
+    """
+
+    added: tuple[str, ...] = ()
+    consolidated: bool = False
+    failure: str = ""
+
+
 class StepNote(NoteLine):
-    """The whole record of one step, on its candidate's commit."""
+    """The whole record of one step, on its candidate's commit.
+
+    In other update modes than `patch`, the edits are what a rewrite followed, not the change
+    itself; `update_failures` says why a rewrite could not be used.
+    """
 
     kind: Literal["step"] = "step"
     run: str
@@ -169,6 +184,9 @@ class StepNote(NoteLine):
     failure_patterns: tuple[FailurePattern, ...] = ()
     raw_patches: tuple[RawPatch, ...] = ()
     merge_fallback: bool = False
+    update_mode: str = "patch"
+    update_failures: tuple[str, ...] = ()
+    appendix: AppendixRecord | None = None
     learning_rate: LearningRate | None = None
     edits: tuple[EditOutcome, ...] = ()
     ranking: str = ""

@@ -23,7 +23,10 @@ def step_moment(
     hearing: Hearing | None,
     account: Account,
 ) -> Moment:
-    """The entry of a step whose note is written. No hearing: the candidate is current."""
+    """The entry of a step whose note is written.
+
+    Without a hearing the candidate is current, unless it is kept unjudged.
+    """
     evaluation = hearing.evaluation if hearing else None
     applied = tuple(o for o in note.edits if o.outcome.changed_text)
     after = _stand(setup, standing, note, candidate, evaluation, account)
@@ -37,7 +40,7 @@ def step_moment(
         action=note.action,
         score=CandidateScore(score=note.score_after, bound=note.score_after_is_bound),
         state=after.state,
-        candidate=candidate if evaluation is not None else None,
+        candidate=candidate if candidate != standing.current else None,
         body=edit_lines(applied),
         lines=(note,),
         object_lines=object_lines,
@@ -80,14 +83,15 @@ def _stand(
         epoch_notes=(*standing.epoch_notes, note),
         epoch_closed=False,
     )
-    if evaluation is None or not note.action.accepted:
+    if not note.action.accepted:
         return after
+    measured = evaluation.measurements if evaluation else _unmeasured(setup, candidate)
     mark = Mark(score=note.score_after, step=note.step, origin=f"step_{note.step:04d}")
     after = replace(
         after,
         state=state.model_copy(update={"current": mark}),
         current=candidate,
-        current_scores=evaluation.measurements,
+        current_scores=measured,
     )
     if not _is_new_best(standing, note):
         return after
@@ -95,8 +99,12 @@ def _stand(
         after,
         state=after.state.model_copy(update={"best": mark}),
         best=candidate,
-        best_scores=evaluation.measurements,
+        best_scores=measured,
     )
+
+
+def _unmeasured(setup: Training, skill: Skill) -> Measurements:
+    return Measurements(object_id=setup.store.object_id(skill), scores={})
 
 
 def _is_new_best(standing: Standing, note: StepNote) -> bool:

@@ -58,7 +58,8 @@ class Training:
     @property
     def steps_per_epoch(self) -> int:
         """How many steps make an epoch."""
-        return steps_per_epoch(len(self.tasks.train), self.config.train.batch_size)
+        sizes = self.config.train
+        return steps_per_epoch(len(self.tasks.train), sizes.batch_size, sizes.accumulation)
 
     @property
     def total_steps(self) -> int:

@@ -10,34 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from skillgit.canonical import slot_seed
-from skillgit.config import LrMode
 from skillgit.epoch_end import epoch_end
 from skillgit.errors import BlockedError
 from skillgit.gate import mean_score
+from skillgit.guards import guard
 from skillgit.history import StepNote
 from skillgit.judging import Judged, judge
 from skillgit.moments import baseline, run_end
+from skillgit.proposing import Occasion, Proposal, propose
 from skillgit.recording import step_moment
 from skillgit.records import (
     Action,
     Edit,
-    EditOutcome,
     GradedRollout,
-    Outcome,
     Task,
 )
 from skillgit.schedule import batches_at, ends_epoch, epoch_of
-from skillgit.stages.aggregate import merge_patches
-from skillgit.stages.learning_rate import (
-    decide_autonomous_learning_rate,
-    scheduled_learning_rate,
-)
-from skillgit.stages.reflect import failure_patterns, run_minibatch_reflect
+from skillgit.stages.reflect import failure_patterns
 from skillgit.stages.rollout import roll_out
-from skillgit.stages.select import rank_and_select
 from skillgit.stages.step_buffer import format_step_buffer
-from skillgit.stages.update import target_path, update_within
 from skillgit.standing import Moment, Recorded, Standing, Training, read_standing
 
 
@@ -77,80 +68,42 @@ def run_step(setup: Training, standing: Standing) -> Moment:
     account = setup.account(step)
     optimizer = setup.optimizer(account)
 
-    # Rollout: the forward pass over this step's batch of train tasks.
-    epoch = epoch_of(step, setup.steps_per_epoch)
-    batch = batch_of(setup, step)
-    graded = roll_out(
-        setup.bench, batch, standing.current, account, purpose="rollout", repeat=f"e{epoch}"
-    )
+    # Rollout: the forward pass over this step's batches of train tasks.
+    repeat = f"e{epoch_of(step, setup.steps_per_epoch)}"
+    batches = [
+        roll_out(setup.bench, batch, standing.current, account, purpose="rollout", repeat=repeat)
+        for batch in batches_of(setup, step)
+    ]
+    graded = [*chain.from_iterable(batches)]
     _refuse_if_nothing_came_back(graded)
-
     rolled = mean_score(g.grade.score for g in graded if g.grade.score is not None)
 
-    # Reflect: the backward pass, one optimizer call for each minibatch.
-    progress.begin("reflect")
-    buffer = format_step_buffer(standing.epoch_notes)
-    raw_patches = run_minibatch_reflect(
-        graded,
-        standing.current,
-        optimizer,
-        edit_budget=config.lr.max,
-        minibatch_size=config.train.minibatch_size,
-        failure_only=config.train.failure_only,
-        max_chars=config.reflect.max_chars,
-        seed=slot_seed(config.train.seed, "reflect", step),
-        step_buffer=buffer,
-        meta_skill=standing.meta_skill,
-        workers=config.train.workers,
-    )
-
-    # Aggregate: the patches of all minibatches become one list of edits.
-    progress.begin("aggregate")
-    merged = merge_patches(
-        raw_patches,
-        standing.current,
-        optimizer,
-        merge_batch_size=config.train.merge_batch_size,
-        workers=config.train.workers,
-        meta_skill=standing.meta_skill,
-    )
-    known, fresh = _split_known_rejected(setup, standing, merged.edits, step)
-
-    # Learning rate and select: how many edits this step may apply, and which.
-    progress.begin("select")
-    if config.lr.mode is LrMode.AUTONOMOUS:
-        rate = decide_autonomous_learning_rate(
-            fresh,
-            standing.current,
-            optimizer,
-            rollout_score=rolled,
-            n_rollouts=len(graded),
-            step_buffer=buffer,
+    # Reflect, aggregate, learning rate, select, update: the backward pass, up to a candidate.
+    proposal = propose(
+        Occasion(
+            config=config,
+            skill=standing.current,
+            step=step,
+            total_steps=setup.total_steps,
+            step_buffer=format_step_buffer(standing.epoch_notes),
             meta_skill=standing.meta_skill,
-        )
-    else:
-        rate = scheduled_learning_rate(config.lr, step, setup.total_steps, len(fresh))
-    selection = rank_and_select(
-        fresh, rate.learning_rate, standing.current, optimizer, meta_skill=standing.meta_skill
+            rejected=_rejected_alone(setup, standing, step),
+            optimizer=optimizer,
+            progress=progress,
+        ),
+        batches,
     )
-
-    # Update: the edits are tried on the documents, each with its outcome.
-    candidate, tried = update_within(
-        standing.current, selection.edits, max_tokens=config.skill.max_tokens
-    )
-    outcomes = (
-        *tried,
-        *(EditOutcome(edit=e, outcome=Outcome.OVER_BUDGET) for e in selection.over_budget),
-        *(EditOutcome(edit=e, outcome=Outcome.KNOWN_REJECTED) for e in known),
-    )
+    candidate = proposal.candidate
 
     # Evaluate on val and ask the gate, unless there is nothing new to evaluate.
     hearing = None
-    if candidate != standing.current:
+    if proposal.edited != standing.current:
         hearing = judge(setup, standing, candidate, setup.position(step), account)
         standing = hearing.standing
-    judged = hearing.judged if hearing else _untried(standing, outcomes)
+    judged = hearing.judged if hearing else _unjudged(setup, standing, proposal)
     evaluation = hearing.evaluation if hearing else None
+    if not (judged.action.accepted or judged.action.rejected):
+        candidate = standing.current
 
     # Record: the note holds everything the next step, a resume or a reader needs.
     note = StepNote(
@@ -162,13 +115,16 @@ def run_step(setup: Training, standing: Standing) -> Moment:
         n_unscored=sum(g.grade.score is None for g in graded),
         rollout_hard=rolled.hard if rolled else None,
         rollout_soft=rolled.soft if rolled else None,
-        failure_patterns=failure_patterns(raw_patches, graded),
-        raw_patches=raw_patches,
-        merge_fallback=merged.fallback,
-        learning_rate=rate,
-        edits=outcomes,
-        ranking=selection.reasoning,
-        ranking_fallback=selection.fallback,
+        failure_patterns=failure_patterns(proposal.raw_patches, graded),
+        raw_patches=proposal.raw_patches,
+        merge_fallback=proposal.merge_fallback,
+        update_mode=config.train.update_mode.value,
+        update_failures=proposal.failures,
+        appendix=proposal.appendix,
+        learning_rate=proposal.learning_rate,
+        edits=proposal.outcomes,
+        ranking=proposal.ranking,
+        ranking_fallback=proposal.ranking_fallback,
         score_before=standing.state.current.score,
         score_after=judged.score,
         score_after_is_bound=judged.is_bound,
@@ -189,12 +145,23 @@ def run_step(setup: Training, standing: Standing) -> Moment:
 # ── the parts of a step ──────────────────────────────────────────────────────────────────────
 
 
-def batch_of(setup: Training, step: int) -> list[Task]:
-    """The train tasks that a step rolls out, in their order."""
+def batches_of(setup: Training, step: int) -> list[list[Task]]:
+    """The train tasks that a step rolls out, batch by batch, in their order."""
     by_id = {task.id: task for task in setup.tasks.train}
     sizes = setup.config.train
-    batches = batches_at(step, list(by_id), batch_size=sizes.batch_size, seed=sizes.seed)
-    return [by_id[task_id] for task_id in chain.from_iterable(batches)]
+    batches = batches_at(
+        step,
+        list(by_id),
+        batch_size=sizes.batch_size,
+        accumulation=sizes.accumulation,
+        seed=sizes.seed,
+    )
+    return [[by_id[task_id] for task_id in batch] for batch in batches]
+
+
+def batch_of(setup: Training, step: int) -> list[Task]:
+    """All train tasks that a step rolls out, in their order."""
+    return [*chain.from_iterable(batches_of(setup, step))]
 
 
 def _refuse_if_nothing_came_back(graded: Sequence[GradedRollout]) -> None:
@@ -208,23 +175,24 @@ def _refuse_if_nothing_came_back(graded: Sequence[GradedRollout]) -> None:
     )
 
 
-def _split_known_rejected(
-    setup: Training, standing: Standing, edits: Sequence[Edit], step: int
-) -> tuple[list[Edit], list[Edit]]:
-    """The edits that were rejected alone on this very text, and all others."""
+def _rejected_alone(setup: Training, standing: Standing, step: int) -> list[Edit]:
+    """The edits that were rejected alone on the text that training stands at."""
     lines = setup.store.rejections(
         standing.current_scores.object_id, setup.run.target, before=setup.position(step)
     )
-
-    def content(edit: Edit) -> tuple[str | None, ...]:
-        return (edit.op, target_path(standing.current, edit), edit.anchor, edit.content)
-
-    alone = {content(line.edits[0]) for line in lines if len(line.edits) == 1}
-    known = [edit for edit in edits if content(edit) in alone]
-    return known, [edit for edit in edits if content(edit) not in alone]
+    return [line.edits[0] for line in lines if len(line.edits) == 1]
 
 
-def _untried(standing: Standing, outcomes: Sequence[EditOutcome]) -> Judged:
-    action = Action.NOOP if outcomes else Action.SKIP
-    reason = "no edit changed the text" if outcomes else "no edit was proposed"
-    return Judged(action=action, score=standing.state.current.score, reason=reason)
+def _unjudged(setup: Training, standing: Standing, proposal: Proposal) -> Judged:
+    """The verdict where no edit changed the text; notes on lapses are kept all the same."""
+    if proposal.candidate != standing.current:
+        found = guard(proposal.candidate, standing.current, setup.tasks.tasks, setup.config)
+        if not found.refusals:
+            reason = "notes on lapses are kept without a gate, and measured before the next"
+            return Judged(
+                action=Action.FORCE_ACCEPT, score=None, reason=reason, warnings=found.warnings
+            )
+    score = standing.state.current.score
+    if proposal.outcomes:
+        return Judged(action=Action.NOOP, score=score, reason="no edit changed the text")
+    return Judged(action=Action.SKIP, score=score, reason="no edit was proposed")

@@ -204,19 +204,32 @@ def test_the_same_tasks_are_attempted_with_both_skills_and_the_same_luck(
 
 def test_unmeasured_current_is_measured_before_the_gate_compares_with_it(tmp_path: Path) -> None:
     project = Project(tmp_path / "project", config=FOUR)
-    records = project.train(wrap=Scripted())
-    waiting = None
-    for record in records:
-        if waiting is not None and record.note and record.note.scores_measured:
-            assert record.note.score_before is not None
-            if record.entry.action is Action.REJECT:
-                assert record.entry.state.current.score == record.note.score_before
-                assert record.entry.state.current.origin == waiting.origin
-            break
-        current = record.entry.state.current
-        waiting = current if current.score is None else None
-    else:
-        pytest.fail("no candidate came after the guidance")
+    harmful = {"op": "add", "content": "- Keep every answer under 3 words."}
+    edit: dict[str, str] = KEY_RISKS
+    others = answers(SuccessAnalysis={"edits": []}, SlowUpdateGuidance=guidance("- Be kind."))
+
+    def say(request: ModelRequest) -> str | None:
+        if title_of(request) == "FailureAnalysis":
+            return json.dumps({"edits": [edit] if armed else []})
+        return others(request)
+
+    armed, records = False, []
+    with project.workshop(wrap=Scripted(say)) as shop:
+        shop.store.prepare()
+        for record in train(open_run(shop).training):
+            records.append(record)
+            armed = record.entry.step >= 2
+            edit = KEY_RISKS if record.entry.step < 4 else harmful
+    end = next(r for r in records if after_epoch_2(r))
+    assert end.entry.state.current.score is None
+    tried = next(r for r in records if r.entry.step == 5)
+    assert tried.entry.action is Action.REJECT
+    assert tried.note is not None
+    assert tried.note.score_before == 0.5
+    assert tried.entry.state.current.score == 0.5
+    assert tried.entry.state.current.origin == end.entry.state.current.origin
+    measured = project.git("rev-parse", f"{end.commit.id}:{SKILL_PATH}").strip()
+    assert measured in {object_id for object_id, _ in tried.entry.object_lines}
 
 
 def test_guidance_that_lowers_val_is_in_no_best_unless_a_later_candidate_beats_it(

@@ -76,7 +76,9 @@ def test_an_answers_schema_is_titled_with_its_record_and_closed(name: str) -> No
 
 def test_the_prompts_that_ask_for_edits_are_these() -> None:
     merges = ["merge_failures", "merge_final", "merge_successes"]
-    assert [*merges, "reflect_failures", "reflect_successes"] == EDITORS
+    failures = ["reflect_failures", "reflect_failures_aware"]
+    successes = ["reflect_successes", "reflect_successes_aware"]
+    assert [*merges, *failures, *successes] == EDITORS
 
 
 @pytest.mark.parametrize("name", EDITORS)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
@@ -91,6 +91,23 @@ REFLECT_SUCCESSES = Prompt("reflect_successes", ReflectFields, SuccessAnalysis)
 
 
 @dataclass(frozen=True)
+class Analysts:
+    """One way to reflect: the prompts of the two analysts, and how their answers are read.
+
+    `read` gets the answer, the minibatch's patch with nothing in it yet, and the names of the
+    skill's documents; it raises ReplyError for what is no answer.
+    """
+
+    failures: Prompt[Any, Any]
+    successes: Prompt[Any, Any]
+    read: Callable[[JsonValue, RawPatch, Sequence[str]], RawPatch]
+
+    def prompt(self, source_type: SourceType) -> Prompt[Any, Any]:
+        """The prompt for one kind of minibatch."""
+        return self.failures if source_type is SourceType.FAILURE else self.successes
+
+
+@dataclass(frozen=True)
 class Minibatch:
     """The rollouts one analyst reads, and its place among those of its kind."""
 
@@ -117,10 +134,13 @@ def run_minibatch_reflect(
     step_buffer: str,
     meta_skill: str,
     workers: int,
+    analysts: Analysts | None = None,
+    slots: str = "",
 ) -> tuple[RawPatch, ...]:
     """Each minibatch's patch, or the record of why there is none; every call in parallel.
 
-    More edits than the budget are kept as they were proposed: select cuts them.
+    Without other `analysts`, those that propose edits are asked. `slots` is what the calls'
+    slots begin with, where a step reflects more than once. More edits than the budget are kept as they were proposed: select cuts them.
     Shape: one patch per minibatch, failures first, in minibatch order.
     Unit: `max_chars` in characters of one trajectory.
     Raises: BlockedError, also when every call failed; BudgetError.
@@ -128,17 +148,21 @@ def run_minibatch_reflect(
     minibatches = cut_minibatches(
         graded, minibatch_size=minibatch_size, failure_only=failure_only, seed=seed
     )
-    shown, targets = shown_skill(skill), targets_of(skill)
+    targets, who = targets_of(skill), analysts or EDITORS
+    shown = {
+        "skill": shown_skill(skill),
+        "path": skill.main.path,
+        "edit_budget": _budget_words(edit_budget),
+        "step_buffer": step_buffer or NOTHING_YET,
+        "meta_skill": meta_skill or NOTHING_YET,
+    }
 
     def analyse(minibatch: Minibatch) -> RawPatch:
-        fields = ReflectFields(
-            skill=shown,
-            edit_budget=_budget_words(edit_budget),
-            step_buffer=step_buffer or NOTHING_YET,
-            meta_skill=meta_skill or NOTHING_YET,
-            trajectories=render_trajectories(minibatch.graded, max_chars),
+        trajectories = render_trajectories(minibatch.graded, max_chars)
+        slot = f"{slots}{minibatch.source_type.value}/{minibatch.index}"
+        return _ask_analyst(
+            minibatch, {**shown, "trajectories": trajectories}, optimizer, targets, who, slot
         )
-        return _ask_analyst(minibatch, fields, optimizer, targets)
 
     patches = tuple(ordered_map(analyse, minibatches, workers))
     _refuse_if_every_call_failed(patches)
@@ -174,27 +198,30 @@ def _budget_words(edit_budget: int | None) -> str:
 
 
 def _ask_analyst(
-    minibatch: Minibatch, fields: ReflectFields, optimizer: Optimizer, targets: Sequence[str]
+    minibatch: Minibatch,
+    shown: Mapping[str, str],
+    optimizer: Optimizer,
+    targets: Sequence[str],
+    analysts: Analysts,
+    slot: str,
 ) -> RawPatch:
     empty = RawPatch(
         source_type=minibatch.source_type,
         batch_size=len(minibatch.graded),
         task_ids=minibatch.task_ids,
     )
-    slot = f"{minibatch.source_type.value}/{minibatch.index}"
-    read = _patch_reader(empty, targets)
+    prompt = analysts.prompt(minibatch.source_type)
+    fields = prompt.fields(**{name: shown[name] for name in prompt.fields.model_fields})
+
+    def read(value: JsonValue) -> RawPatch:
+        return analysts.read(value, empty, targets)
+
     try:
-        if minibatch.source_type is SourceType.FAILURE:
-            answered = optimizer.ask_for(read, REFLECT_FAILURES, fields, purpose=PURPOSE, slot=slot)
-        else:
-            answered = optimizer.ask_for(
-                read, REFLECT_SUCCESSES, fields, purpose=PURPOSE, slot=slot
-            )
+        return optimizer.ask_for(read, prompt, fields, purpose=PURPOSE, slot=slot).answer
     except ReplyError as error:
         return empty.model_copy(update={"parse_failure": str(error)})
     except CallError as error:
         return empty.model_copy(update={"parse_failure": f"{CALL_FAILED}{error}"})
-    return answered.answer
 
 
 def _refuse_if_every_call_failed(patches: Sequence[RawPatch]) -> None:
@@ -210,26 +237,35 @@ def _refuse_if_every_call_failed(patches: Sequence[RawPatch]) -> None:
 # ── reading an analyst's answer ──────────────────────────────────────────────────────────────
 
 
-def _patch_reader(empty: RawPatch, targets: Sequence[str]) -> Callable[[JsonValue], RawPatch]:
-    def read(value: JsonValue) -> RawPatch:
-        found: ReadEdits = read_edits(value, targets=targets)
-        around = value if isinstance(value, dict) else {}
-        inner = around.get("patch")
-        reasoning = around.get("reasoning") or (
-            inner.get("reasoning") if isinstance(inner, dict) else None
-        )
-        return empty.model_copy(
-            update={
-                "patch": Patch(
-                    edits=tuple(_with_evidence(edit, empty) for edit in found.edits),
-                    reasoning=text_or_nothing(reasoning),
-                ),
-                "failure_summary": _failure_summary(around.get("failure_summary"), empty),
-                "dropped": found.dropped,
-            }
-        )
+def read_patch(value: JsonValue, empty: RawPatch, targets: Sequence[str]) -> RawPatch:
+    """An answer with edits as the minibatch's patch.
 
-    return read
+    Raises: ReplyError.
+    """
+    found: ReadEdits = read_edits(value, targets=targets)
+    patch = Patch(
+        edits=tuple(_with_evidence(edit, empty) for edit in found.edits),
+        reasoning=read_reasoning(value),
+    )
+    return empty.model_copy(
+        update={
+            "patch": patch,
+            "failure_summary": read_failure_summary(value, empty),
+            "dropped": found.dropped,
+        }
+    )
+
+
+EDITORS = Analysts(REFLECT_FAILURES, REFLECT_SUCCESSES, read_patch)
+"""The usual analysts: they propose edits."""
+
+
+def read_reasoning(value: JsonValue) -> str:
+    """The reasoning beside an answer's patch or in it."""
+    around = value if isinstance(value, dict) else {}
+    inner = around.get("patch")
+    within = inner.get("reasoning") if isinstance(inner, dict) else None
+    return text_or_nothing(around.get("reasoning") or within)
 
 
 def _with_evidence(edit: Edit, minibatch: RawPatch) -> Edit:
@@ -245,10 +281,11 @@ def _with_evidence(edit: Edit, minibatch: RawPatch) -> Edit:
     )
 
 
-def _failure_summary(value: JsonValue, minibatch: RawPatch) -> tuple[FailurePattern, ...]:
-    """The entries that can be read; a summary is only there to be read, so none is an error."""
+def read_failure_summary(value: JsonValue, minibatch: RawPatch) -> tuple[FailurePattern, ...]:
+    """An answer's summary, as far as it can be read; it is only there to be read: none is no error."""
     patterns: list[FailurePattern] = []
-    for entry in value if isinstance(value, list) else []:
+    summary = value.get("failure_summary") if isinstance(value, dict) else None
+    for entry in summary if isinstance(summary, list) else []:
         kind = text_or_nothing(entry.get("failure_type")) if isinstance(entry, dict) else ""
         if not isinstance(entry, dict) or not kind.strip():
             continue
