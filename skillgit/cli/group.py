@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "adopt": "Bring a run's proposal into the branch it was made for",
     "sync": "Exchange notes and trainings with a remote",
     "harvest": "Find tasks in what you told your agents",
+    "propose": "Push a proposal and open its pull request",
     "simulate": "Serve the simulated model on loopback",
 }
 

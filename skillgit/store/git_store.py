@@ -57,6 +57,7 @@ class GitStore:
         self._read_from = (NOTES, NIGHT_NOTES) if private else (NOTES,)
         self._seen: dict[str, str | None] = {}
         tags = tags_of(skill_name, several=several, is_default=is_default)
+        self.tags = tags
         self.best_name = tags[-1].removeprefix("refs/tags/")
         self._best = BestTag(
             repository,

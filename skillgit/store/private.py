@@ -64,6 +64,11 @@ class PrivateFolder:
         """The folder of digests of agent sessions, and of the tasks mined from them."""
         return self._folder("harvest")
 
+    @property
+    def proposals(self) -> Path:
+        """The folder of the texts that pull requests were opened with."""
+        return self._folder("proposals")
+
     def _folder(self, name: str) -> Path:
         return _made(self.path / name)
 

@@ -83,9 +83,15 @@ class Refs:
             else:
                 return
 
-    def announce(self, name: str, *, old: str, new: str) -> None:
+    def announce(self, name: str, *, old: str | None, new: str) -> None:
         """Log a move that the git command line is about to make."""
         self._log.write(name, old, new)
+
+    def announced(self, name: str) -> set[str]:
+        """Everything that the log says a ref was to be moved to."""
+        if not self._private.moves.is_file():
+            return set()
+        return {str(move.get("new")) for move in self._log.moves(name)}
 
     def _swap(self, name: str, old: str | None, new: str, message: str) -> None:
         """One try, which raises when the ref is elsewhere or its lock is held."""

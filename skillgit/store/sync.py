@@ -236,9 +236,11 @@ class Sync:
     def _new_runs(
         self, remote: str, known: Mapping[str, str], ours: Collection[str]
     ) -> tuple[str, ...]:
-        """The remote's runs that have moved here since they were `known`."""
+        """The remote's runs that have moved here since they were `known`, without our own."""
+        here = {self.refs.read(run_ref(run)) for run in run_names(self.repository)}
         return tuple(
             ref.removeprefix(RUNS)
             for ref, target in sorted(self._kept(remote).items())
-            if known.get(ref) != target and ref.removeprefix(HEADS) not in ours
+            if known.get(ref) != target and target not in here
+            if ref.removeprefix(HEADS) not in ours
         )

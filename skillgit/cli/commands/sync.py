@@ -13,7 +13,7 @@ from skillgit.store.git_cli import GitCli
 from skillgit.store.git_store import GitStore
 from skillgit.store.names import best_tag
 from skillgit.store.remotes import Remotes, is_included, write_included
-from skillgit.store.repository import open_repository
+from skillgit.store.repository import Repository, open_repository
 from skillgit.store.skills import committed_skill
 from skillgit.store.sync import Sync, SyncResult
 
@@ -59,44 +59,57 @@ def command(
 
 
 class _Exchange:
-    """The rooms that a sync needs; `best` is where the best tag moved to, if it did."""
+    """The rooms that a sync needs; `best` is where the default best tag moved to, if it did."""
 
     def __init__(self, project: Project) -> None:
-        invocation, config = project.invocation, project.config
-        repository = open_repository(invocation.directory)
-        skill = committed_skill(repository, config.skill, config.repo.onto)
+        repository = open_repository(project.invocation.directory)
         self.best: str | None = None
-        self.store = GitStore(
-            repository,
-            config.skill,
-            skill_name=skill.name,
-            clock=invocation.clock,
-            command=invocation.typed("sync"),
-        )
-        self.cli = GitCli(repository.workdir or repository.git_dir, invocation.environ)
+        self.stores = [_store(each, repository) for each in project.each()]
+        self.refs = self.stores[0].refs
+        self.cli = GitCli(repository.workdir or repository.git_dir, project.invocation.environ)
         self.remotes = Remotes(self.cli)
-        self.sync = Sync(repository, self.store.refs, self.cli, invocation.clock)
+        self._sync = Sync(repository, self.refs, self.cli, project.invocation.clock)
+        self._common = repository.common
 
     def run(self, remote: str, runs: Sequence[str] | None) -> SyncResult:
-        """Exchange, then let this clone derive its own best tag."""
-        self.store.prepare()
-        before = self.store.refs.read(best_tag())
-        result = self.sync.exchange(remote, runs)
-        self.store.prepare()
-        after = self.store.refs.read(best_tag())
+        """Exchange, then let this clone derive its own best tags."""
+        self._prepare()
+        before = self.refs.read(best_tag())
+        result = self._sync.exchange(remote, runs)
+        self._prepare()
+        after = self.refs.read(best_tag())
         self.best = after if after != before else None
         if is_included(self.cli):
-            write_included(self.cli, self.store.repository.common)
+            write_included(self.cli, self._common)
         return result
 
     def publish_best(self, remote: str) -> list[str]:
-        """Push the tag with a lease; the tags that are on the remote now."""
-        tag = best_tag()
-        if self.store.refs.read(tag) is None:
+        """Push the tags with a lease each; those that are on the remote now."""
+        tags = dict.fromkeys(tag for store in self.stores for tag in store.tags)
+        published = [tag for tag in tags if self.refs.read(tag) is not None]
+        if not published:
             say("note: there is no skillopt/best to publish yet")
-            return []
-        self.sync.publish_tag(remote, tag)
-        return [tag.removeprefix("refs/tags/")]
+        for tag in published:
+            self._sync.publish_tag(remote, tag)
+        return [tag.removeprefix("refs/tags/") for tag in published]
+
+    def _prepare(self) -> None:
+        for store in self.stores:
+            store.prepare()
+
+
+def _store(project: Project, repository: Repository) -> GitStore:
+    config = project.config
+    name = project.skill or committed_skill(repository, config.skill, config.repo.onto).name
+    return GitStore(
+        repository,
+        config.skill,
+        skill_name=name,
+        clock=project.invocation.clock,
+        command=project.invocation.typed("sync"),
+        several=project.skill is not None,
+        is_default=project.is_default,
+    )
 
 
 def _report(result: SyncResult) -> None:

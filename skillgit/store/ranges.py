@@ -1,0 +1,199 @@
+"""What a range of commits changes, read from objects alone: nothing is checked out or filtered."""
+
+from __future__ import annotations
+
+import re
+
+import pygit2
+from pygit2.enums import FileMode
+
+from skillgit.errors import UserError
+from skillgit.records import Record
+from skillgit.store.refs import GIT_ERRORS
+from skillgit.store.revisions import resolve
+
+_RANGE = re.compile(r"(?P<base>.*?)\.\.\.?(?P<head>.*)")
+_MOST_COMMITS = 5_000
+
+
+class FileVersion(Record):
+    """A file as it stands in a tree; a submodule has no data here."""
+
+    mode: int
+    object_id: str
+    data: bytes = b""
+
+    @property
+    def kind(self) -> str:
+        """What it is, in a word or two."""
+        return _KINDS.get(self.mode, f"an entry of mode {self.mode:o}")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a file that nobody can run."""
+        return self.mode == FileMode.BLOB
+
+
+_KINDS = {
+    int(FileMode.BLOB): "a file",
+    int(FileMode.BLOB_EXECUTABLE): "a program",
+    int(FileMode.LINK): "a symbolic link",
+    int(FileMode.COMMIT): "a submodule",
+}
+
+
+class Change(Record):
+    """One path that a commit changed; `None` where there was, or is, nothing."""
+
+    path: str
+    old: FileVersion | None
+    new: FileVersion | None
+
+    @property
+    def old_data(self) -> bytes:
+        """Its bytes before, none where it was not there."""
+        return self.old.data if self.old else b""
+
+    @property
+    def new_data(self) -> bytes:
+        """Its bytes after, none where it is gone."""
+        return self.new.data if self.new else b""
+
+
+class ChangedCommit(Record):
+    """A commit of a range with what it changed against every parent of it."""
+
+    id: str
+    message: str
+    changes: tuple[Change, ...]
+
+
+class Range(Record):
+    """A range of commits.
+
+    `base` is the trusted side as it was named, `fork` where the other side left it.
+    Shape: `commits` oldest first; `changes` are of all of them together.
+    """
+
+    base: str
+    fork: str
+    head: str
+    commits: tuple[ChangedCommit, ...]
+    changes: tuple[Change, ...]
+
+
+def read_range(git: pygit2.Repository, typed: str, *, onto: str) -> Range:
+    """The range that a text names: `A..B`, `A...B`, or `B` for what it has beyond `onto`.
+
+    Both forms with dots mean the same: what B has that A has not.
+    Raises: UserError for what is no range, or one whose sides have nothing in common.
+    """
+    found = _RANGE.fullmatch(typed)
+    base = resolve(git, (found["base"] or onto) if found else onto)
+    head = resolve(git, (found["head"] or "HEAD") if found else typed)
+    return range_between(git, base, head)
+
+
+def range_between(git: pygit2.Repository, base: str, head: str) -> Range:
+    """What a commit has that another has not.
+
+    Raises: UserError when they have no commit in common.
+    """
+    fork = git.merge_base(pygit2.Oid(hex=base), pygit2.Oid(hex=head))
+    if fork is None:
+        raise UserError(
+            f"{base[:12]} and {head[:12]} have no commit in common here",
+            hint="A shallow clone may have cut it off: git fetch --unshallow, or fetch-depth: 0.",
+        )
+    walker = git.walk(pygit2.Oid(hex=head), pygit2.enums.SortMode.TOPOLOGICAL)
+    walker.hide(pygit2.Oid(hex=base))
+    commits = []
+    try:
+        for commit in walker:
+            commits.append(_changed(git, commit))
+            if len(commits) > _MOST_COMMITS:
+                raise UserError(f"there are more than {_MOST_COMMITS} commits in the range")
+    except KeyError as error:
+        raise UserError(
+            "not all commits of the range are here",
+            hint="In a shallow clone: git fetch --unshallow, or fetch-depth: 0.",
+        ) from error
+    start, end = (git[c].peel(pygit2.Commit).tree for c in (fork, head))
+    return Range(
+        base=base,
+        fork=str(fork),
+        head=head,
+        commits=tuple(reversed(commits)),
+        changes=_changes(git, start, end),
+    )
+
+
+def file_in(git: pygit2.Repository, commit: str, path: str) -> FileVersion | None:
+    """A file as it stands in a commit, links not followed."""
+    return _version(git, git[commit].peel(pygit2.Commit).tree, path)
+
+
+def files_in(git: pygit2.Repository, commit: str, path: str) -> list[str]:
+    """The plain files at or under a path in a commit."""
+    tree = git[commit].peel(pygit2.Commit).tree
+    found = _version(git, tree, path)
+    if found is not None:
+        return [path]
+    try:
+        folder = tree[path.strip("/")] if path.strip("/") not in ("", ".") else tree
+    except GIT_ERRORS:
+        return []
+    prefix = "" if folder.id == tree.id else f"{path.strip('/')}/"
+    return sorted(_below(folder, prefix)) if isinstance(folder, pygit2.Tree) else []
+
+
+def _below(tree: pygit2.Tree, prefix: str) -> list[str]:
+    found: list[str] = []
+    for entry in tree:
+        name = f"{prefix}{entry.name}"
+        if isinstance(entry, pygit2.Tree):
+            found += _below(entry, f"{name}/")
+        elif int(entry.filemode) in (FileMode.BLOB, FileMode.BLOB_EXECUTABLE):
+            found.append(name)
+    return found
+
+
+def _changed(git: pygit2.Repository, commit: pygit2.Commit) -> ChangedCommit:
+    """A commit with what it brings that no parent of it has."""
+    parents = [parent.tree for parent in commit.parents]
+    changes = _changes(git, parents[0] if parents else None, commit.tree)
+    for tree in parents[1:]:
+        elsewhere = {change.path for change in _changes(git, tree, commit.tree)}
+        changes = tuple(change for change in changes if change.path in elsewhere)
+    return ChangedCommit(id=str(commit.id), message=commit.message, changes=changes)
+
+
+def _changes(
+    git: pygit2.Repository, before: pygit2.Tree | None, after: pygit2.Tree
+) -> tuple[Change, ...]:
+    diff = after.diff_to_tree(swap=True) if before is None else before.diff_to_tree(after)
+    paths = dict.fromkeys(
+        path for delta in diff.deltas for path in (delta.old_file.path, delta.new_file.path)
+    )
+    found = (
+        Change(
+            path=path,
+            old=None if before is None else _version(git, before, path),
+            new=_version(git, after, path),
+        )
+        for path in paths
+    )
+    return tuple(change for change in found if change.old != change.new)
+
+
+def _version(git: pygit2.Repository, tree: pygit2.Tree, path: str) -> FileVersion | None:
+    try:
+        entry = tree[path]
+    except GIT_ERRORS:
+        return None
+    mode = int(entry.filemode)
+    if mode == FileMode.TREE:
+        return None
+    found = None if mode == FileMode.COMMIT else git.get(entry.id)
+    data = found.data if isinstance(found, pygit2.Blob) else b""
+    return FileVersion(mode=mode, object_id=str(entry.id), data=data)
