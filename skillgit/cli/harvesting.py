@@ -91,14 +91,14 @@ class Field:
         """What was read before."""
         return Digests(self.folder)
 
-    def mine(self, sessions: Sequence[Session], miner: Miner) -> Mined:
-        """The tasks that the miner finds.
+    def mine(self, sessions: Sequence[Session], miner: Miner, *, most: int) -> Mined:
+        """The tasks that the miner finds, at most so many where it need not find more.
 
         Raises: ConfigError where the miner asks a model and there is no config; what trust, a key
         or the model can be the reason for.
         """
         if miner is Miner.HEURISTIC:
-            return Mined(mine_heuristic(sessions))
+            return Mined(mine_heuristic(sessions, most=most))
         if self.project is None:
             raise ConfigError(
                 f"the miner `llm` asks the optimizer, and there is no {CONFIG_FILE} that names one",

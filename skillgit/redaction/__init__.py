@@ -18,6 +18,12 @@ __all__ = ["Finding", "find_secrets", "redact", "redacted_excerpt", "refuse_secr
 MARK = "[redacted:"
 CUT = "…"
 
+_KINDS_OF: dict[str, list[int]] = {}
+for _index, _kind in enumerate(KINDS):
+    for _hint in _kind.hints:
+        _KINDS_OF.setdefault(_hint, []).append(_index)
+_HINTS = tuple(_KINDS_OF)
+
 
 class Finding(NamedTuple):
     """A secret in a text: its kind, where it stands, and in which line, counted from 1."""
@@ -96,13 +102,13 @@ def _spans(text: str) -> Iterator[tuple[str, int, int]]:
 
 def _raw_spans(text: str) -> Iterator[tuple[str, int, int]]:
     lowered = text.lower()
-    for kind in KINDS:
-        if not any(hint in lowered for hint in kind.hints):
-            continue
+    hinted = {index for hint in _HINTS if hint in lowered for index in _KINDS_OF[hint]}
+    for index in sorted(hinted):
+        kind = KINDS[index]
         for found in kind.pattern.finditer(text):
             group = "secret" if "secret" in kind.pattern.groupindex else 0
             if MARK not in found[group] and kind.confirm(found[group]):
                 yield kind.name, found.start(group), found.end(group)
-    for span in assigned_secrets(text):
+    for span in assigned_secrets(text, lowered):
         if MARK not in text[span.start : span.end]:
             yield "secret", span.start, span.end

@@ -100,10 +100,9 @@ _IDENTIFIER_CHAIN = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
-def assigned_secrets(text: str) -> Iterator[Span]:
-    """Where the values of secret names stand in a text."""
-    lowered = text.lower()
-    if not any(hint in lowered for hint in HINTS):
+def assigned_secrets(text: str, lowered: str) -> Iterator[Span]:
+    """Where the values of secret names stand in a text; `lowered` is the same in lower case."""
+    if not [hint for hint in HINTS if hint in lowered]:
         return
     for found in _ASSIGNMENT.finditer(text):
         group = "bare" if found["bare"] is not None else "quoted"

@@ -83,10 +83,11 @@ def command(
     started = None if everything else given_time(since) if since else _last_time(field, target)
     _warn_of(field, target, output)
     harvest = gather(field.places(sources), field.wanted(started), field.digests())
-    mined = field.mine(harvest.sessions, Miner(miner) if miner else field.config.miner)
-    updated = update(
-        _text_of(target), mined.tasks, ratio=field.ratio, max_tasks=field.config.max_tasks
-    )
+    text, max_tasks = _text_of(target), field.config.max_tasks
+    most = 2 * max_tasks + text.count("\n")
+    chosen = Miner(miner) if miner else field.config.miner
+    mined = field.mine(harvest.sessions, chosen, most=most)
+    updated = update(text, mined.tasks, ratio=field.ratio, max_tasks=max_tasks)
     _write(target, updated.text)
     ended = [session.ended for session in harvest.sessions if session.ended is not None]
     write_until(field.folder, max(ended, default=None))
@@ -179,7 +180,7 @@ def _print_tasks(result: Result) -> None:
     if updated.dropped:
         print(f"  {len(updated.dropped)} left out: they would join two splits")
     if updated.over_limit:
-        print(f"  {updated.over_limit} left out: sleep.max_tasks is reached")
+        print("  more could be mined: sleep.max_tasks is reached")
     for reason in result.mined.dropped[:5]:
         print(f"  not used: {one_line(reason)}")
     print(f"Wrote {result.output}")

@@ -133,9 +133,11 @@ def gather(places: Sequence[Place], wanted: Wanted, digests: Digests) -> Harvest
     )
 
 
-def transcript_damage(places: Sequence[Place], digests: Digests) -> Mapping[str, Damage]:
+def transcript_damage(
+    places: Sequence[Place], wanted: Wanted, digests: Digests
+) -> Mapping[str, Damage]:
     """Per source, the lines that could not be read and the record types that are not known."""
-    _refresh(places, digests, ())
+    _refresh(places, digests, wanted.projects)
     digests.close()
     names = {place.name for place in places}
     return _damage([entry for entry in digests.entries() if entry.source in names])

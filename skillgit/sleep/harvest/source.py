@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +20,8 @@ from skillgit.sleep.harvest.sessions import (
     excerpt,
     whole_characters,
 )
+
+_UUID = re.compile(r"[0-9a-f\-]{0,40}")
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def make_turn(
 ) -> Turn:  # fmt: skip
     """A turn with as much of its text as is kept, redacted."""
     return Turn(
-        id=redact(whole_characters(name)[:200]),
+        id=name if _UUID.fullmatch(name) else redact(whole_characters(name)[:200]),
         time=time,
         speaker=speaker,
         origin=origin,

@@ -7,7 +7,7 @@ more lines in them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
 
@@ -112,6 +112,24 @@ REQUESTS = _words(
 )
 """First words of what is a request, in which a word like `wrong` is what it is about."""
 
+ByFirst = Mapping[str, Sequence[tuple[str, ...]]]
+
+
+def _by_first(phrases: Iterable[tuple[str, ...]]) -> ByFirst:
+    """The phrases by their first word, the longest first."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in phrases:
+        found.setdefault(phrase[0], []).append(phrase)
+    return found
+
+
+_HARMLESS_BY_FIRST, _ANYWHERE, _PRAISE = map(_by_first, (HARMLESS, ANYWHERE, PRAISE))
+_TO_THE_AGENT = {
+    first: phrases
+    for first, phrases in _ANYWHERE.items()
+    if first in ("you", "i", "as", "like", "still", "please")
+}
+
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _NOT_SAID = re.compile(
     r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|^[ \t]*>[^\n]*|^[ \t]{4,}\S[^\n]*", re.MULTILINE
@@ -130,7 +148,7 @@ def mood(text: str) -> Mood:
     tokens = [t.lower().replace("’", "'") for t in _TOKEN.findall(said)]
     if _complains_unspaced(said):
         return Mood.COMPLAINT
-    praised = _first(tokens, PRAISE)
+    praised = _first(tokens, _PRAISE)
     tokens = _without_harmless(tokens)
     if _complains(tokens):
         return Mood.COMPLAINT
@@ -151,22 +169,14 @@ def _complains(tokens: Sequence[str]) -> bool:
     if any(tuple(words[: len(phrase)]) == phrase for phrase in OPENERS):
         return True
     if words[0] in REQUESTS and not words[0].startswith("is") and "you" not in words[:4]:
-        phrases = [
-            phrase
-            for phrase in ANYWHERE
-            if phrase[0] in ("you", "i", "as", "like", "still", "please")
-        ]
-        return _first(tokens, phrases)
-    return _first(tokens, ANYWHERE)
+        return _first(tokens, _TO_THE_AGENT)
+    return _first(tokens, _ANYWHERE)
 
 
-def _first(tokens: Sequence[str], phrases: Sequence[tuple[str, ...]]) -> bool:
+def _first(tokens: Sequence[str], phrases: ByFirst) -> bool:
     """Whether one of the phrases stands in the tokens and is not turned around before it."""
-    starts: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in phrases:
-        starts.setdefault(phrase[0], []).append(phrase)
     for at, token in enumerate(tokens):
-        for phrase in starts.get(token, ()):
+        for phrase in phrases.get(token, ()):
             if tuple(tokens[at : at + len(phrase)]) == phrase and not _negated(tokens, at):
                 return True
     return False
@@ -185,7 +195,7 @@ def _without_harmless(tokens: Sequence[str]) -> list[str]:
     out: list[str] = []
     at = 0
     while at < len(tokens):
-        for phrase in HARMLESS:
+        for phrase in _HARMLESS_BY_FIRST.get(tokens[at], ()):
             if tuple(tokens[at : at + len(phrase)]) == phrase:
                 out.append(";")
                 at += len(phrase)

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from pydantic import JsonValue
 
+from skillgit.canonical import fingerprint
 from skillgit.records import JudgeSpec, Speaker
 from skillgit.sleep.harvest import Origin, Session, Turn
 from skillgit.sleep.mine.feedback import Mood, mood
@@ -55,13 +57,15 @@ class Request:
         return any(self.session.is_new(turn) for turn in about)
 
 
-def mine_heuristic(sessions: Sequence[Session]) -> list[MinedTask]:
-    """Tasks from what persons said, those with the most behind them first."""
+def mine_heuristic(sessions: Sequence[Session], *, most: int | None = None) -> list[MinedTask]:
+    """Tasks from what persons said, those with the most behind them first, at most so many."""
     requests = [request for session in sessions for request in requests_in(session)]
     groups = clusters([request.turn.text for request in requests])
-    tasks = [_task([requests[index] for index in group]) for group in groups]
-    found = [task for task in tasks if task is not None]
-    return sorted(found, key=lambda task: (-task.weight, task.id))
+    subjects = [_Subject.of([requests[index] for index in group]) for group in groups]
+    worth = [subject for subject in subjects if subject.is_worth_a_task]
+    worth.sort(key=lambda subject: (-subject.weight, fingerprint(subject.prompt)))
+    tasks = (subject.task() for subject in worth)
+    return list(islice((task for task in tasks if task is not None), most))
 
 
 def requests_in(session: Session) -> list[Request]:
@@ -108,36 +112,67 @@ def _is_only_rules(turn: Turn, rules: Sequence[tuple[Turn, TypedRule]]) -> bool:
     return said >= 0.7 * len(" ".join(turn.text.split()))
 
 
-def _task(group: Sequence[Request]) -> MinedTask | None:
-    """The task of requests that ask the same; `None` when nobody was dissatisfied or repeated it."""
-    group = sorted(group, key=lambda r: (r.turn.time is None, r.turn.time, r.turn.id))
-    rules = [(r.session, *rule) for r in group for rule in r.rules]
-    complaints = [(r.session, turn) for r in group for turn in r.complaints]
-    retries = [(r.session, turn) for r in group for turn in r.retried]
-    lineages = {request.session.lineage for request in group}
-    recurs = len(lineages) - 1
-    if not any(r.is_new for r in group) or not (rules or complaints or retries or recurs):
-        return None
-    kind = "rule" if rules else "correction" if complaints else "retry"
-    evidence = [
-        *((request.session, request.turn) for request in group),
-        *((session, turn) for session, turn, _ in rules),
-        *complaints,
-        *retries,
-    ]
-    weight = (
-        RULE_WEIGHT * len(rules)
-        + COMPLAINT_WEIGHT * len(complaints)
-        + RETRY_WEIGHT * len(retries)
-        + RECURRENCE_WEIGHT * recurs
-    )
-    return mined_task(
-        group[0].turn.text,
-        _judge([rule for *_, rule in rules], [turn for _, turn in complaints]),
-        tuple({(s.id, t.id): (s, t) for s, t in evidence}.values()),
-        tags=("heuristic", kind),
-        weight=weight,
-    )
+@dataclass(frozen=True)
+class _Subject:
+    """Requests that ask the same, the oldest first, with all that was said of the answers."""
+
+    requests: Sequence[Request]
+    rules: Sequence[tuple[Session, Turn, TypedRule]]
+    complaints: Sequence[tuple[Session, Turn]]
+    retries: Sequence[tuple[Session, Turn]]
+
+    @staticmethod
+    def of(requests: Sequence[Request]) -> _Subject:
+        """The subject of some requests."""
+        ordered = sorted(requests, key=lambda r: (r.turn.time is None, r.turn.time, r.turn.id))
+        return _Subject(
+            requests=ordered,
+            rules=[(r.session, *rule) for r in ordered for rule in r.rules],
+            complaints=[(r.session, turn) for r in ordered for turn in r.complaints],
+            retries=[(r.session, turn) for r in ordered for turn in r.retried],
+        )
+
+    @property
+    def prompt(self) -> str:
+        """The request as it was first made."""
+        return self.requests[0].turn.text
+
+    @property
+    def recurs(self) -> int:
+        """In how many lineages it was asked again."""
+        return len({request.session.lineage for request in self.requests}) - 1
+
+    @property
+    def weight(self) -> float:
+        """How much speaks for making a task of it."""
+        return (
+            RULE_WEIGHT * len(self.rules)
+            + COMPLAINT_WEIGHT * len(self.complaints)
+            + RETRY_WEIGHT * len(self.retries)
+            + RECURRENCE_WEIGHT * self.recurs
+        )
+
+    @property
+    def is_worth_a_task(self) -> bool:
+        """Whether somebody was dissatisfied or asked again, and something of it is new."""
+        return self.weight > 0 and any(request.is_new for request in self.requests)
+
+    def task(self) -> MinedTask | None:
+        """The task; `None` when no judge can be built."""
+        evidence = [
+            *((request.session, request.turn) for request in self.requests),
+            *((session, turn) for session, turn, _ in self.rules),
+            *self.complaints,
+            *self.retries,
+        ]
+        kind = "rule" if self.rules else "correction" if self.complaints else "retry"
+        return mined_task(
+            self.prompt,
+            _judge([rule for *_, rule in self.rules], [turn for _, turn in self.complaints]),
+            tuple({(s.id, t.id): (s, t) for s, t in evidence}.values()),
+            tags=("heuristic", kind),
+            weight=self.weight,
+        )
 
 
 def _judge(rules: Iterable[TypedRule], complaints: Sequence[Turn]) -> JudgeSpec:

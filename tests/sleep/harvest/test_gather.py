@@ -165,7 +165,7 @@ def test_damage_and_unknown_records_are_told_by_source(
 ) -> None:
     ClaudeSession("a").user("Add a test").add("new-kind").add("new-kind").write(projects)
     (projects / "b.jsonl").write_bytes(b"[]\n{\n")
-    found = transcript_damage(places, Digests(tmp_path / "kept"))
+    found = transcript_damage(places, Wanted((REPO,)), Digests(tmp_path / "kept"))
     assert found["claude-code"].unknown == {"new-kind": 2}
     assert found["claude-code"].damaged == {"not an object": 1, "not JSON": 1}
 
