@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "show": "Show one version: its diff, its edits and why, its scores",
     "eval": "Score any version, or compare two; nothing known is measured again",
     "status": "Show the runs, the best skill, and what to do next",
+    "doctor": "Look whether all is in order, and say what to do",
     "adopt": "Bring a run's proposal into the branch it was made for",
     "sync": "Exchange notes and trainings with a remote",
     "harvest": "Find tasks in what you told your agents",

@@ -28,7 +28,7 @@ def parse_line(text: str) -> NoteLine | None:
         return None
     if not isinstance(raw, dict):
         return None
-    record = _kinds().get(str(raw.get("kind")))
+    record = kinds_of_lines().get(str(raw.get("kind")))
     if record is None:
         return None
     try:
@@ -37,7 +37,7 @@ def parse_line(text: str) -> NoteLine | None:
         return None
 
 
-def _kinds() -> dict[str, type[NoteLine]]:
+def kinds_of_lines() -> dict[str, type[NoteLine]]:
     """Every kind of line there is, by the default of its field `kind`."""
     return {record.model_fields["kind"].default: record for record in _records(NoteLine)}
 

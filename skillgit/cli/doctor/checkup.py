@@ -1,0 +1,41 @@
+"""All checks, one after the other: what one of them finds broken does not stop the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from skillgit.cli.doctor import ground, kept, setup
+from skillgit.cli.doctor.rows import Patient, Row, bad
+from skillgit.errors import SkillgitError
+
+CHECKS: Mapping[str, Callable[[Patient], Iterator[Row]]] = {
+    "skillgit": ground.programs,
+    "repository": ground.repository,
+    "identity": ground.identity,
+    "names": ground.names,
+    "config": setup.config,
+    "tasks": setup.tasks,
+    "skill": setup.skill,
+    "trust": setup.trust,
+    "keys": setup.keys,
+    "models": setup.models,
+    "notes": kept.notes,
+    "ledger": kept.ledger,
+    "best": kept.best,
+    "runs": kept.unfinished,
+    "refs": ground.refs,
+    "locks": ground.locks,
+    "moves": kept.moves,
+    "private": kept.private,
+    "remotes": kept.remotes,
+}
+"""The checks in their order: each may need what an earlier one has opened."""
+
+
+def checkup(patient: Patient) -> Iterator[Row]:
+    """The rows of every check; an error that ends a check is its last row."""
+    for name, check in CHECKS.items():
+        try:
+            yield from check(patient)
+        except SkillgitError as error:
+            yield bad(name, error.message, error.hint)

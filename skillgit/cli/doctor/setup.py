@@ -1,0 +1,186 @@
+"""Checks of what is set up: the configuration, trust, keys, models, the skill and its tasks."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+from skillgit.bench import judge_config, role_model
+from skillgit.cli.doctor.rows import Patient, Row, bad, ok, warn
+from skillgit.cli.keys import find_key
+from skillgit.cli.output import count, say
+from skillgit.cli.project import Project, open_project
+from skillgit.cli.training import outside_of
+from skillgit.config import CONFIG_FILE, Config, ModelConfig, Provider, without_user_info
+from skillgit.errors import BlockedError, CallError, UserError
+from skillgit.judges import Asks, judge_asks
+from skillgit.records import Message, ModelRequest, Role, Speaker, Task
+from skillgit.stages.update import check_skill
+from skillgit.store.git_store import GitStore
+from skillgit.store.repository import Repository
+from skillgit.store.skills import committed_skill
+from skillgit.tasks import TaskSet
+
+_TIMEOUT = 30.0  # Unit: seconds. A server that is up answers a word in less.
+_FEW_TOKENS = 16
+
+
+def config(patient: Patient) -> Iterator[Row]:
+    """The configuration; reads it."""
+    project = open_project(patient.invocation)
+    patient.project = project
+    for model in (project.config.target, project.config.optimizer, project.config.judge):
+        key = patient.invocation.environ.get(model.api_key_env or "") if model else None
+        patient.invocation.secrets |= {key} if key else set()
+    skills = f", {count(len(project.skills), 'skill')}" if project.skills else ""
+    yield ok("config", f"{CONFIG_FILE} is valid{skills}")
+
+
+def tasks(patient: Patient) -> Iterator[Row]:
+    """The tasks of each skill; reads them."""
+    if patient.project is None:
+        return
+    every: dict[str, Task] = {}
+    for project in patient.project.each():
+        found = project.tasks()
+        every |= {task.id: task for task in found.tasks}
+        sizes = f"{len(found.train)} train, {len(found.val)} val, {len(found.test)} test"
+        says = f"{count(len(found.tasks), 'task')} ({sizes}) in {project.config.tasks.path}"
+        yield ok("tasks", f"{project.skill}: {says}" if project.skill else says)
+    patient.tasks = TaskSet(tasks=tuple(every.values()))
+
+
+def skill(patient: Patient) -> Iterator[Row]:
+    """Each skill as it is committed where runs start; opens its store."""
+    if patient.project is None or patient.repository is None:
+        return
+    for project in patient.project.each():
+        yield _skill(patient, project, patient.repository)
+
+
+def _skill(patient: Patient, project: Project, repository: Repository) -> Row:
+    onto = project.config.repo.onto
+    found = committed_skill(repository, project.config.skill, onto)
+    store = GitStore(
+        repository,
+        project.config.skill,
+        skill_name=found.name,
+        clock=patient.invocation.clock,
+        private=True,
+        several=project.skill is not None,
+        is_default=project.is_default,
+    )
+    patient.stores.append(store)
+    check_skill(found)
+    paths = [document.path for document in found.documents]
+    says = f"{found.name}: {', '.join(paths)}, committed on {onto}"
+    changed = repository.uncommitted(tuple(paths))
+    if not changed:
+        return ok("skill", says)
+    do = f"Runs go by {onto}; to have the changes in: git add {' '.join(changed)} && git commit"
+    return warn("skill", f"{says}; {', '.join(changed)} has changes that are not", do)
+
+
+def trust(patient: Patient) -> Iterator[Row]:
+    """Whether a person has agreed to what the committed files ask for."""
+    if patient.project is None:
+        return
+    missing = patient.project.untrusted(patient.tasks or TaskSet(tasks=()))
+    patient.trusted = not missing
+    for demand in missing:
+        yield bad("trust", f"not agreed to: {demand.line}", patient.invocation.typed("trust"))
+    if not missing:
+        yield ok("trust", "nothing waits for your word")
+
+
+def keys(patient: Patient) -> Iterator[Row]:
+    """Whether there is a key for each role; only its variable's name is ever shown."""
+    if patient.project is None:
+        return
+    for role, model in _asked(patient):
+        name = f"key {role.value}"
+        if model.provider is not Provider.OPENAI or not model.api_key_env:
+            yield ok(name, "none is needed")
+            continue
+        try:
+            found = find_key(model, role.value, patient.invocation, patient.project.tree)
+        except UserError as error:
+            yield bad(name, error.message, error.hint)
+            continue
+        yield ok(name, f"{model.api_key_env} is {'set' if found else 'not set, and not needed'}")
+
+
+def models(patient: Patient) -> Iterator[Row]:
+    """Whether each model answers, with one tiny call; a program is only looked for."""
+    project = patient.project
+    if project is None:
+        return
+    asked = _asked(patient)
+    called = [role.value for role, model in asked if model.provider is Provider.OPENAI]
+    if called and patient.trusted and not patient.offline:
+        say(f"asking for one word, one call each: {', '.join(called)}")
+    for role, model in asked:
+        if model.provider is Provider.COMMAND:
+            yield _program(project, model)
+        elif patient.offline:
+            yield ok(f"model {role.value}", f"{model.model}: not asked (--offline)")
+        elif not patient.trusted:
+            do = f"{patient.invocation.typed('trust')}, then this again"
+            yield warn(f"model {role.value}", f"{model.model}: not asked before you trust it", do)
+        else:
+            yield _answer(project, role, model)
+
+
+def _asked(patient: Patient) -> list[tuple[Role, ModelConfig]]:
+    """The roles that a training asks, each with its model; the judge's if it is one of its own."""
+    if patient.project is None:
+        return []
+    config = patient.project.config
+    found = [(Role.TARGET, config.target), (Role.OPTIMIZER, config.optimizer)]
+    tasks = patient.tasks.tasks if patient.tasks is not None else ()
+    if config.judge is not None and any(judge_asks(task) is Asks.MODEL for task in tasks):
+        found.append((Role.JUDGE, judge_config(config)))
+    return found
+
+
+def _program(project: Project, model: ModelConfig) -> Row:
+    program = model.command[0]
+    path = project.invocation.environ.get("PATH")
+    if (project.tree.root / program).is_file() or shutil.which(program, path=path):
+        return ok("model target", f"the program {program} is there; it was not run")
+    return bad("model target", f"there is no program {program}", f"Put {program} on PATH.")
+
+
+def _answer(project: Project, role: Role, model: ModelConfig) -> Row:
+    name = f"model {role.value}"
+    where = without_user_info(model.base_url) if model.base_url else "its provider"
+    what = f"{model.model} at {where}"
+    if model.provider is Provider.SIMULATED:
+        what = f"{model.model}, simulated"
+    try:
+        found = role_model(
+            _for_one_call(project.config), role, outside_of(project, TaskSet(tasks=()))
+        )
+        reply = found.complete(
+            ModelRequest(
+                model=model.model,
+                messages=(Message(role=Speaker.USER, content="Answer with the word OK."),),
+                max_tokens=_FEW_TOKENS,
+            )
+        )
+    except CallError as error:
+        return bad(name, f"{what}: {error}", "Look at [target] and [optimizer] base_url and model.")
+    except BlockedError as error:
+        return bad(name, f"{what}: {error.message}", error.hint)
+    return ok(name, f"{what} answers, {reply.usage.total} tokens")
+
+
+def _for_one_call(config: Config) -> Config:
+    """The config for one call: not retried, and not waited for as long as for a real answer."""
+
+    def once(model: ModelConfig) -> ModelConfig:
+        return model.model_copy(update={"retries": 0, "timeout": min(model.timeout, _TIMEOUT)})
+
+    judge = None if config.judge is None else once(config.judge)
+    update = {"target": once(config.target), "optimizer": once(config.optimizer), "judge": judge}
+    return config.model_copy(update=update)
