@@ -381,8 +381,18 @@ class Miner(StrEnum):
     LLM = "llm"
 
 
-class SleepConfig(Record):
-    """What is learned from a person's own agent sessions."""
+class NightOptimizer(StrEnum):
+    """Who writes a night's edits."""
+
+    MODEL = "model"
+    HANDOFF = "handoff"
+
+
+class SleepConfig(GateConfig):
+    """What is learned from a person's own agent sessions, and when it is kept."""
+
+    metric: Metric = Metric.MIXED
+    """Which score is compared: all checks pass, the share that passes, or a mix of both."""
 
     projects: tuple[str, ...] = ()
     """The folders whose sessions are looked at, seen from the repository's root; without any, the
@@ -393,7 +403,18 @@ class SleepConfig(Record):
     miner: Miner = Miner.HEURISTIC
     """What turns sessions into tasks: `heuristic` asks no model, `llm` asks the optimizer."""
     max_tasks: Count = 40
-    """The most tasks that a file of mined tasks has."""
+    """The most tasks that a file of mined tasks has, and that a night goes by."""
+    optimizer: NightOptimizer = NightOptimizer.MODEL
+    """Who writes a night's edits: the optimizer (`model`), or whoever answers the questions that
+    are written to a private folder (`handoff`), for example your own coding agent."""
+    dream_rollouts: Count = 1
+    """How often a night attempts each train task; from 2 on, good and bad attempts are compared."""
+    dream_factor: Annotated[int, Field(ge=0)] = 0
+    """How many made-up variants of each train task a night adds to it."""
+    recall_k: Annotated[int, Field(ge=0)] = 0
+    """How many similar train tasks of earlier nights a night brings back for each of its own."""
+    stack: bool = False
+    """Build a night on the last proposal that you have not decided on, in place of `onto`."""
 
 
 class Config(Record):
@@ -420,6 +441,15 @@ class Config(Record):
         for role, model in (("optimizer", self.optimizer), ("judge", self.judge)):
             if model is not None and model.provider is Provider.COMMAND:
                 raise ValueError(f'{role}: provider "command" is for the target')
+        return self
+
+    @model_validator(mode="after")
+    def _notes_go_with_edits(self) -> Self:
+        if self.reflect.skill_aware and self.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
+            raise ValueError(
+                f'reflect.skill_aware: with train.update_mode = "{self.train.update_mode}" no '
+                "reflection writes notes"
+            )
         return self
 
 

@@ -12,6 +12,7 @@ from skillgit.canonical import slot_seed
 from skillgit.epoch_notes import ComparisonNote, MetaSkillNote, Renewal, SlowUpdateNote
 from skillgit.errors import BlockedError
 from skillgit.gate import beats
+from skillgit.guards import guard
 from skillgit.history import CandidateScore, Entry, Mark, NoteLine, Phase
 from skillgit.judging import judge
 from skillgit.ports import Account
@@ -201,6 +202,11 @@ def _update_slowly(epoch: _Epoch, pairs: Sequence[ComparisonPair], nothing: Rene
         return _Outcome(note, standing)
     if setup.config.slow_update.gate:
         return _judged(epoch, note, found.skill)
+    objections = guard(found.skill, standing.current, setup.tasks.tasks, setup.config)
+    note = note.model_copy(update={"warnings": objections.warnings})
+    if objections.refusals:
+        refused = {"outcome": Renewal.REJECTED, "gate_reason": "; ".join(objections.refusals)}
+        return _Outcome(note.model_copy(update=refused), standing)
     return _Outcome(note, _unmeasured(epoch, found.skill))
 
 
@@ -226,6 +232,7 @@ def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
         update={
             "outcome": Renewal.UPDATED if judged.action.accepted else Renewal.REJECTED,
             "gate_reason": judged.reason,
+            "warnings": judged.warnings,
             "score_before": before.state.current.score,
             "score_after": judged.score,
         }

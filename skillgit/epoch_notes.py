@@ -55,7 +55,7 @@ class Renewal(StrEnum):
     NO_CONTENT = "no_content"
     """No usable answer came back."""
     REJECTED = "rejected"
-    """The gate did not let it pass."""
+    """The gate, or a guard of what a text may hold, did not let it pass."""
     SAME_SKILL = "same_skill"
     """Both skills are the same bytes, so there was nothing to compare."""
     NO_PAIRS = "no_pairs"
@@ -78,6 +78,7 @@ class SlowUpdateNote(NoteLine):
     reasoning: str = ""
     failure: str = ""
     gate_reason: str = ""
+    warnings: tuple[str, ...] = ()
     score_before: float | None = None
     score_after: float | None = None
     prompts: dict[str, str] = Field(default_factory=dict)

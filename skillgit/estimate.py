@@ -4,34 +4,51 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
-from skillgit.records import Role
+from skillgit.config import LrMode, TrainConfig, UpdateMode
+from skillgit.incumbent import is_refresh_due
+from skillgit.judges import judge_asks
+from skillgit.records import Role, Task
 from skillgit.schedule import ends_epoch
 from skillgit.standing import Standing, Training
-from skillgit.train import batch_of
+from skillgit.train import batches_of
 
 
 def most_calls(setup: Training, standing: Standing | None) -> dict[Role, int]:
-    """Calls of each role at most, from where the run stands to its end, judges left out.
+    """Calls of each role at most, from where the run stands to its end.
 
     Every step is taken to evaluate a candidate that nobody has measured yet, and every patch to
     need its merge.
     """
     calls: Counter[Role] = Counter()
     done = standing.step if standing else 0
+    val = _attempts(setup, setup.tasks.val, setup.config.gate.repeats)
     if standing is None:
-        calls[Role.TARGET] += _rollouts(setup, "val")
+        calls += val
     for step in range(done + 1, setup.total_steps + 1):
-        batch = batch_of(setup, step)
-        calls[Role.TARGET] += sum(setup.bench.environment.max_calls(task) for task in batch)
-        calls[Role.TARGET] += _rollouts(setup, "val")
-        calls[Role.OPTIMIZER] += _optimizer_calls(setup, len(batch))
+        batches = batches_of(setup, step)
+        calls += _attempts(setup, chain.from_iterable(batches)) + val
+        calls[Role.OPTIMIZER] += _optimizer_calls(setup, [*map(len, batches)])
+        if setup.config.gate.enabled and is_refresh_due(setup, setup.position(step)):
+            calls += val
     calls += _epoch_end_calls(setup, _epoch_ends_to_come(setup, standing))
     if standing and standing.state.current.score is None:
-        calls[Role.TARGET] += _rollouts(setup, "val")
+        calls += val
     if not (standing and standing.ended):
-        calls[Role.TARGET] += 3 * _rollouts(setup, "test")
+        calls += _attempts(setup, setup.tasks.test, 3)
     return dict(calls)
+
+
+def _attempts(setup: Training, tasks: Iterable[Task], times: int = 1) -> Counter[Role]:
+    """The calls that attempting tasks so often can take, those of their judges included."""
+    calls: Counter[Role] = Counter()
+    for task in tasks:
+        calls[Role.TARGET] += times * setup.bench.environment.max_calls(task)
+        if judge_asks(task) is not None:
+            calls[Role.JUDGE] += times
+    return calls
 
 
 def _epoch_ends_to_come(setup: Training, standing: Standing | None) -> int:
@@ -53,36 +70,40 @@ def _epoch_end_calls(setup: Training, epochs: int) -> Counter[Role]:
     calls: Counter[Role] = Counter()
     if not memories:
         return calls
-    most = sorted(setup.bench.environment.max_calls(task) for task in setup.tasks.train)
-    compared = sum(most[-config.slow_update.samples :])
-    calls[Role.TARGET] = epochs * 2 * compared
-    calls[Role.OPTIMIZER] = epochs * memories
+    dearest = sorted(setup.tasks.train, key=setup.bench.environment.max_calls)
+    calls += _attempts(setup, dearest[-config.slow_update.samples :], 2 * epochs)
+    calls[Role.OPTIMIZER] += epochs * memories
     if config.slow_update.enabled:
-        calls[Role.TARGET] += epochs * _rollouts(setup, "val")
+        calls += _attempts(setup, setup.tasks.val, epochs * config.gate.repeats)
     return calls
 
 
-def _rollouts(setup: Training, split: str) -> int:
-    tasks = {"val": setup.tasks.val, "test": setup.tasks.test}[split]
-    return sum(setup.bench.environment.max_calls(task) for task in tasks)
-
-
-def _optimizer_calls(setup: Training, batch: int) -> int:
-    """Minibatches of failures and of successes, their merges, and one ranking."""
-    sizes = setup.config.train
-    if sizes.failure_only:
-        minibatches = [math.ceil(batch / sizes.minibatch_size)]
-    else:
-        minibatches = max(
-            (
-                [math.ceil(f / sizes.minibatch_size), math.ceil((batch - f) / sizes.minibatch_size)]
-                for f in range(batch + 1)
-            ),
-            key=sum,
-        )
-    merges = sum(merge_calls(n, sizes.merge_batch_size) for n in minibatches)
+def _optimizer_calls(setup: Training, batches: Sequence[int]) -> int:
+    """Minibatches of failures and of successes, their merges, one ranking, and what a mode adds."""
+    config = setup.config
+    cut = [_minibatches(size, config.train) for size in batches]
+    minibatches: list[int] = [sum(kind) for kind in zip(*cut, strict=True)]
+    calls = sum(minibatches) + (config.lr.mode is LrMode.AUTONOMOUS) + config.reflect.skill_aware
+    if config.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
+        return calls + merge_calls(sum(minibatches), config.train.merge_batch_size)
+    if config.train.update_mode is UpdateMode.REWRITE_FROM_SUGGESTIONS:
+        calls += len(setup.start.documents)
+    merges = sum(merge_calls(n, config.train.merge_batch_size) for n in minibatches)
     final = 1 if all(minibatches) and len(minibatches) > 1 else 0
-    return sum(minibatches) + merges + final + 1
+    return calls + merges + final + 1
+
+
+def _minibatches(batch: int, sizes: TrainConfig) -> list[int]:
+    """How many minibatches of each kind a batch can be cut into at most."""
+    if sizes.failure_only:
+        return [math.ceil(batch / sizes.minibatch_size)]
+    return max(
+        (
+            [math.ceil(f / sizes.minibatch_size), math.ceil((batch - f) / sizes.minibatch_size)]
+            for f in range(batch + 1)
+        ),
+        key=sum,
+    )
 
 
 def merge_calls(patches: int, merge_batch_size: int) -> int:

@@ -3,74 +3,34 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sqlite3
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from projects import CONFIG, SKILL_PATH, SKILL_TEXT, Project
+from scripted import (
+    Scripted,
+    advance,
+    answers,
+    dies_next,
+    lines_of,
+    requests,
+    text_at,
+    title_of,
+    trained_refs,
+)
 
 from skillgit.epoch_notes import ComparisonNote, MetaSkillNote, Renewal, SlowUpdateNote
 from skillgit.errors import BlockedError, CallError
 from skillgit.estimate import most_calls
-from skillgit.history import NoteLine, TestNote
+from skillgit.history import TestNote
 from skillgit.opening import open_run
-from skillgit.ports import Model
-from skillgit.records import Action, ModelReply, ModelRequest, Role
+from skillgit.records import Action, ModelRequest, Role
 from skillgit.standing import Recorded, read_standing
 from skillgit.train import train
 
 FOUR = CONFIG.replace("epochs = 2", "epochs = 4")
 GUIDANCE = "<!-- SLOW_UPDATE_START -->"
-
-
-class Stopped(BaseException):
-    """Stands for a death of the process in the middle of a call."""
-
-
-class Scripted:
-    """The simulated models, with a say before each call: an answer of one's own, or a death."""
-
-    def __init__(self, say: Callable[[ModelRequest], str | None] | None = None) -> None:
-        self.say = say or (lambda _: None)
-        self.requests: list[ModelRequest] = []
-        self.calls_left: int | None = None
-        self._lock = threading.Lock()
-
-    def __call__(self, model: Model) -> Model:
-        outer = self
-
-        class Wrapped:
-            def complete(self, request: ModelRequest) -> ModelReply:
-                with outer._lock:
-                    outer.requests.append(request)
-                    if outer.calls_left is not None:
-                        outer.calls_left -= 1
-                        if outer.calls_left < 0:
-                            raise Stopped
-                text = outer.say(request)
-                return model.complete(request) if text is None else ModelReply(text=text)
-
-        return Wrapped()
-
-    def asked(self, title: str) -> list[str]:
-        """The prompts that asked for an answer of this name, in order."""
-        return [r.messages[-1].content for r in self.requests if title_of(r) == title]
-
-
-def title_of(request: ModelRequest) -> str:
-    return str((request.answer_schema or {}).get("title", ""))
-
-
-def answers(**by_title: object) -> Callable[[ModelRequest], str | None]:
-    """Fixed answers by the name of what is asked for; a text is sent as it is."""
-
-    def say(request: ModelRequest) -> str | None:
-        answer = by_title.get(title_of(request))
-        return answer if answer is None or isinstance(answer, str) else json.dumps(answer)
-
-    return say
 
 
 def in_epoch_2(edit: dict[str, str], **by_title: object) -> Callable[[ModelRequest], str | None]:
@@ -95,30 +55,9 @@ def guidance(*lines: str) -> dict[str, str]:
     return {"reflection": "", "reasoning": "", "guidance": "\n".join(lines)}
 
 
-def lines_of(records: list[Recorded], kind: type[NoteLine]) -> list[NoteLine]:
-    return [line for r in records for line in r.entry.lines if isinstance(line, kind)]
-
-
-def text_at(project: Project, rev: str) -> str:
-    return project.git("show", f"{rev}:{SKILL_PATH}")
-
-
 def region(text: str) -> str:
     found = re.search(r"<!-- SLOW_UPDATE_START -->\n(.*?)<!-- SLOW_UPDATE_END -->", text, re.DOTALL)
     return found[1] if found else ""
-
-
-def trained_refs(project: Project) -> dict[str, str]:
-    return {ref: target for ref, target in project.refs().items() if "skillopt" in ref}
-
-
-def requests(project: Project) -> list[tuple[str, ...]]:
-    connection = sqlite3.connect(project.path / ".git/skillgit/journal.sqlite")
-    try:
-        rows = connection.execute("SELECT step, purpose, slot, request FROM replies").fetchall()
-        return sorted(rows)
-    finally:
-        connection.close()
 
 
 @pytest.fixture(scope="module")
@@ -452,28 +391,6 @@ def test_the_region_that_was_there_is_the_guidance_it_is_told_of(tmp_path: Path)
 # ── killed and resumed ───────────────────────────────────────────────────────────────────────
 
 FEW = FOUR + "[slow_update]\nsamples = 3\n"
-
-
-def advance(project: Project, until: Callable[[Recorded], bool]) -> None:
-    """Train until a record is there, and stop."""
-    with project.workshop() as shop:
-        shop.store.prepare()
-        for record in train(open_run(shop).training):
-            if until(record):
-                return
-
-
-def dies_next(project: Project, calls: int) -> bool:
-    """Go on with the run for so many calls, then die; whether it died within the next moment."""
-    models = Scripted()
-    models.calls_left = calls
-    with project.workshop(wrap=models) as shop:
-        shop.store.prepare()
-        try:
-            next(train(open_run(shop).training))
-        except Stopped:
-            return True
-    return False
 
 
 def before_epoch_2(record: Recorded) -> bool:

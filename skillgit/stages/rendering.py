@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from skillgit.canonical import canonical_json
-from skillgit.records import Edit, Skill
+from skillgit.records import Edit, Skill, SkillDocument
 
 NOTHING_YET = "Nothing yet."
 
@@ -44,10 +44,12 @@ def on_one_line(text: str, max_chars: int) -> str:
 
 def shown_skill(skill: Skill) -> str:
     """Every document of the skill under its path, as it stands, in a fence."""
-    return "\n\n".join(
-        f"`{document.path}`\n\n{fenced(document.data.decode('utf-8', 'replace'))}"
-        for document in skill.documents
-    )
+    return "\n\n".join(map(shown_document, skill.documents))
+
+
+def shown_document(document: SkillDocument) -> str:
+    """One document under its path, in a fence."""
+    return f"`{document.path}`\n\n{fenced(document.data.decode('utf-8', 'replace'))}"
 
 
 def shown_edits(edits: Sequence[Edit]) -> str:

@@ -23,7 +23,7 @@ from skillgit.records import (
 )
 from skillgit.rewrites import rewrite_document
 from skillgit.stages.reflect import Analysts, FailureKind, read_failure_summary, read_reasoning
-from skillgit.stages.rendering import NOTHING_YET, fenced, shown_edits, shown_skill
+from skillgit.stages.rendering import NOTHING_YET, fenced, shown_document, shown_edits, shown_skill
 from skillgit.stages.update import target_path
 
 REWRITE = "rewrite"
@@ -132,7 +132,7 @@ def rewrite_from_suggestions(
             continue
         fields = SuggestionFields(
             path=document.path,
-            document=fenced(document.data.decode("utf-8", "replace")),
+            document=shown_document(document),
             suggestions=shown_edits([suggestions[place] for place in places]),
             step_buffer=step_buffer or NOTHING_YET,
             meta_skill=meta_skill or NOTHING_YET,

@@ -18,6 +18,15 @@ from skillgit.models.simulated.manners import written
 from skillgit.models.simulated.mining import mine_tasks
 from skillgit.models.simulated.reflecting import analyse_failures, analyse_successes
 from skillgit.models.simulated.remembering import decide_rate, guide, remember
+from skillgit.models.simulated.rewriting import (
+    consolidate,
+    merge_documents,
+    rewrite_failures,
+    rewrite_from_suggestions,
+    rewrite_successes,
+    tell_failures_apart,
+    tell_successes_apart,
+)
 from skillgit.models.simulated.schemas import instance
 from skillgit.records import ModelReply, ModelRequest
 
@@ -30,6 +39,13 @@ ANSWERS: Mapping[str, Callable[[Exchange], dict[str, JsonValue]]] = {
     "MergedPatch": merge,
     "Ranking": rank,
     "MineAnswer": mine_tasks,
+    "AwareFailureAnalysis": tell_failures_apart,
+    "AwareSuccessAnalysis": tell_successes_apart,
+    "ConsolidatedNotes": consolidate,
+    "FailureRewrite": rewrite_failures,
+    "SuccessRewrite": rewrite_successes,
+    "MergedDocument": merge_documents,
+    "RewrittenDocument": rewrite_from_suggestions,
     "LearningRateDecision": decide_rate,
     "SlowUpdateGuidance": guide,
     "MetaSkillMemory": remember,

@@ -26,6 +26,8 @@ _PAIR = re.compile(
     rf"{_FENCED}",
     re.MULTILINE | re.DOTALL,
 )
+_DRAFT = re.compile(rf"^### Draft \d+{_FENCED}", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(_FENCED, re.MULTILINE | re.DOTALL)
 _GUIDANCE = re.compile(
     r"^<!-- SLOW_UPDATE_START -->\n(?P<lines>.*?)^<!-- SLOW_UPDATE_END -->",
     re.MULTILINE | re.DOTALL,
@@ -72,7 +74,7 @@ class View:
     def bullets(self) -> tuple[str, ...]:
         """The skill's bullets, as they stand."""
         return tuple(
-            line for line in _REGION.sub("", self.skill).splitlines() if _BULLET.match(line)
+            line for line in without_regions(self.skill).splitlines() if _BULLET.match(line)
         )
 
 
@@ -172,6 +174,22 @@ def _pairs(text: str) -> Iterator[Pair]:
 def bullets_of(skill: str) -> tuple[str, ...]:
     """The bullets of a document outside protected regions, without their marks."""
     return tuple(map(plain, View(skill=skill).bullets))
+
+
+def without_regions(document: str) -> str:
+    """A document without its protected regions."""
+    return _REGION.sub("", document)
+
+
+def drafts_in(text: str) -> list[str]:
+    """The documents that a prompt shows as drafts."""
+    return [found["body"] for found in _DRAFT.finditer(text)]
+
+
+def notes_in(text: str) -> tuple[str, ...]:
+    """The notes that a prompt shows in its last fence."""
+    fences = [found["body"] for found in _FENCE.finditer(text)]
+    return tuple(line for line in (fences or [""])[-1].splitlines() if _BULLET.match(line))
 
 
 def tried_in(text: str) -> Iterator[str]:

@@ -62,21 +62,32 @@ class Proposal:
 
 def analyse_failures(exchange: Exchange) -> dict[str, JsonValue]:
     """The error analyst's patch: what mends the failures it is shown."""
-    return _patch(read_view(exchange.text), exchange)
+    view = read_view(exchange.text)
+    return _patch(view, proposals_for_failures(view, exchange))
 
 
 def analyse_successes(exchange: Exchange) -> dict[str, JsonValue]:
     """The success analyst's patch: nothing failed, so at most an idea."""
-    return _patch(replace(read_view(exchange.text), failures=()), exchange)
+    view = read_view(exchange.text)
+    return _patch(replace(view, failures=()), proposals_for_successes(view, exchange))
 
 
-def _patch(view: View, exchange: Exchange) -> dict[str, JsonValue]:
+def proposals_for_failures(view: View, exchange: Exchange) -> list[Proposal]:
+    """What mends the failures shown, and now and then an idea, in no particular order."""
     proposals = [*_mends(view, exchange), *_ideas(view, exchange)]
-    proposals = shuffled(proposals, exchange.identity, "order")[: view.budget]
+    return shuffled(proposals, exchange.identity, "order")[: view.budget]
+
+
+def proposals_for_successes(view: View, exchange: Exchange) -> list[Proposal]:
+    """At most an idea."""
+    return proposals_for_failures(replace(view, failures=()), exchange)
+
+
+def _patch(view: View, proposals: list[Proposal]) -> dict[str, JsonValue]:
     return {
         "reasoning": "Simulated: each edit answers a reason that a trajectory failed for.",
         "edits": [proposal.as_json(view.path) for proposal in proposals],
-        "failure_summary": _summary(view),
+        "failure_summary": summary(view),
     }
 
 
@@ -114,7 +125,7 @@ def _needs(failure: Failure, view: View, exchange: Exchange) -> list[Proposal]:
             continue
         lines = catalogue.mends(reason) or _guesses(view, exchange)
         lines = [_for_its_kind(line, reason, failure, view, exchange) for line in lines]
-        fresh = [line for line in lines if not _is_stated(line, view)]
+        fresh = [line for line in lines if not is_stated(line, view)]
         needs += [Proposal("add", content=f"- {line}", rationale=reason) for line in fresh]
         blocked = not fresh or exchange.luck("blocked", reason) < SUSPECTS_AN_OBSTACLE
         for obstacle in _obstacles(view) if lines and blocked else ():
@@ -163,7 +174,7 @@ def _obstacles(view: View) -> list[str]:
 
 def _guesses(view: View, exchange: Exchange) -> list[str]:
     """Common house rules that the skill does not have yet, the likelier ones more often."""
-    missing = [line for line in catalogue.GUESSES if not _is_stated(line, view)]
+    missing = [line for line in catalogue.GUESSES if not is_stated(line, view)]
     missing = [
         line
         for line in missing
@@ -195,7 +206,7 @@ def _worth_trying(proposal: Proposal, view: View, exchange: Exchange, repeats: f
     return text not in view.tried or exchange.luck("again", text) < repeats
 
 
-def _is_stated(line: str, view: View) -> bool:
+def is_stated(line: str, view: View) -> bool:
     """Whether the skill says this already, in these or other words."""
     if line.casefold() in {plain(bullet).casefold() for bullet in view.bullets}:
         return True
@@ -206,7 +217,8 @@ def _is_stated(line: str, view: View) -> bool:
     )
 
 
-def _summary(view: View) -> list[JsonValue]:
+def summary(view: View) -> list[JsonValue]:
+    """The commonest reasons, with the tasks that failed for them."""
     counts = Counter(reason for failure in view.failures for reason in failure.reasons)
     return [
         {
