@@ -49,7 +49,8 @@ def _trajectory(path: Path, record: Object, lines: Lines) -> Iterator[Transcript
         return
     turns: list[Turn] = []
     times: list[datetime | None] = []
-    session = safe_id(record.get("session_id")) or path.stem
+    file = str(path.with_suffix("")) if path.suffix == ".json" else ""
+    session = safe_id(record.get("session_id")) or file or path.stem
     for number, step in enumerate(steps, start=1):
         if isinstance(step, dict):
             times.append(parse_time(step.get("timestamp")))
@@ -57,12 +58,12 @@ def _trajectory(path: Path, record: Object, lines: Lines) -> Iterator[Transcript
         else:
             lines.note_damage("no step")
     started, ended = span(times)
-    earlier = _reference(record.get("continued_trajectory_ref"))
+    following = _reference(path, record.get("continued_trajectory_ref"))
     cwd = text_at(record, "extra", "cwd") or text_at(record, "agent", "extra", "cwd")
     yield Transcript(
         source="atif",
-        session_ids=tuple(dict.fromkeys((session, path.stem))),
-        lineage_ids=(earlier,) if earlier else (),
+        session_ids=tuple(dict.fromkeys(filter(None, (session, file)))),
+        lineage_ids=(following,) if following else (),
         cwd=cwd or None,
         started=started,
         ended=ended,
@@ -88,9 +89,10 @@ def _turns(name: str, time: datetime | None, step: Object, lines: Lines) -> Iter
         lines.note_unknown(source)
 
 
-def _reference(value: object) -> str:
-    """The name of the trajectory that goes on in another file."""
-    return Path(safe_id(value)).stem if isinstance(value, str) and value else ""
+def _reference(path: Path, value: object) -> str:
+    """The file, without its ending, in which the trajectory goes on."""
+    name = safe_id(value).replace("\0", "")
+    return str((path.parent / name).with_suffix("")) if Path(name).name else ""
 
 
 def _folders(places: Places) -> list[Path]:  # noqa: ARG001

@@ -48,7 +48,8 @@ SILENT_TYPES = _words(
 )
 """Types of records that hold no turn and are none that one misses."""
 
-AGENT_FOLDERS = frozenset(("subagents", "workflows", "agents"))
+AGENT_FOLDER = "subagents"
+_UUID_LENGTH = 36
 
 
 def read(path: Path, stream: IO[bytes], lines: Lines) -> Sequence[Transcript]:  # noqa: ARG001
@@ -65,13 +66,13 @@ class _Session:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._nodes: list[Node] = []
-        self._ids: dict[str, None] = {path.stem: None}
+        self._ids: dict[str, None] = {}
+        if len(path.stem) == _UUID_LENGTH:
+            self._ids[path.stem] = None
         self._lineage: dict[str, None] = {}
         self._cwd: str | None = None
         self._people = self._headless = self._sidechain = 0
-        self._is_agent = bool(AGENT_FOLDERS & set(path.parts[-4:-1])) or path.name.startswith(
-            "agent-"
-        )
+        self._is_agent = AGENT_FOLDER in path.parts[-4:-1] or path.name.startswith("agent-")
 
     def take(self, record: Object, lines: Lines) -> None:
         """Note one record."""
@@ -102,13 +103,13 @@ class _Session:
         kind = kind_of(people=self._people, headless=self._headless, sidechain=self._sidechain)
         return Transcript(
             source="claude-code",
-            session_ids=tuple(self._ids),
+            session_ids=tuple(self._ids) or (str(self._path),),
             lineage_ids=tuple(self._lineage),
             kind=Kind.SUBAGENT if self._is_agent else kind,
             cwd=self._cwd,
             started=started,
             ended=ended,
-            turns=condensed(named(in_order(self._nodes), self._path.stem)),
+            turns=condensed(named(in_order(self._nodes), next(iter(self._ids), self._path.stem))),
         )
 
     def _user(self, name: str, time: datetime | None, record: Object) -> Turn | None:

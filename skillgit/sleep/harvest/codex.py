@@ -117,7 +117,7 @@ class _Session:
         started, ended = span([*self._times, parse_time(at(self._meta, "timestamp"))])
         kind, why = self._kind()
         own = safe_id(at(self._meta, "id")) or safe_id(at(self._meta, "session_id"))
-        ids = [own, safe_id(at(self._meta, "session_id")), self._path.stem[-36:]]
+        ids = [own, safe_id(at(self._meta, "session_id"))] if own else [str(self._path)]
         lineage = [safe_id(at(self._meta, name)) for name in ("forked_from_id", "resumed_from_id")]
         return Transcript(
             source="codex",

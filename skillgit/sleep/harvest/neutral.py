@@ -39,7 +39,9 @@ def read(path: Path, stream: IO[bytes], lines: Lines) -> Sequence[Transcript]:  
     sessions: dict[str, list[Object]] = {}
     for record in lines:
         if isinstance(record.get("text"), str):
-            sessions.setdefault(safe_id(record.get("session")) or path.stem, []).append(record)
+            sessions.setdefault(
+                safe_id(record.get("session")) or str(path.with_suffix("")), []
+            ).append(record)
         else:
             lines.note_unknown(record.get("type"))
     return tuple(_session(name, records, lines) for name, records in sessions.items())

@@ -7,6 +7,8 @@ from typing import Any
 
 from transcripts import at, jsonl, person, read_bytes, read_with_damage, said
 
+from skillgit.sleep.harvest.lineage import lineages
+
 
 def trajectory(**fields: Any) -> dict[str, Any]:
     steps = [
@@ -28,14 +30,30 @@ def test_a_trajectory_is_a_session() -> None:
         ("injected", "You are an agent."), ("human", "Fix the tests"), ("machine", "Fixed."),
         ("human", "no, all of them"), ("summary", "Fix the tests"),
     ]  # fmt: skip
-    assert (found.session_ids, found.cwd) == (("t1",), None)
+    assert (found.session_ids, found.cwd) == (("t1", "/transcripts/t1"), None)
 
 
 def test_several_trajectories_can_be_lines_of_one_file() -> None:
     data = jsonl(trajectory(), trajectory(session_id="t2", continued_trajectory_ref="t1.json"))
     first, second = read_bytes("atif", data, "all.jsonl")
     assert person(first) == person(second)
-    assert second.lineage_ids == ("t1",)
+    assert second.lineage_ids == ("/transcripts/t1",)
+
+
+def test_exports_of_one_name_are_not_one_session_and_a_continued_one_is() -> None:
+    found = []
+    for folder, fields in (
+        ("a", {}),
+        ("b", {}),
+        ("b/c", {"continued_trajectory_ref": "../next.json"}),
+    ):
+        whole = json.dumps(trajectory(session_id=None, **fields)).encode()
+        found += read_bytes("atif", whole, f"{folder}/trajectory.json")
+    assert lineages(found) == [[0], [1], [2]]
+    one = json.dumps(trajectory(session_id="x", continued_trajectory_ref="next.json")).encode()
+    other = json.dumps(trajectory(session_id="y")).encode()
+    both = [*read_bytes("atif", one, "d/first.json"), *read_bytes("atif", other, "d/next.json")]
+    assert lineages(both) == [[0, 1]]
 
 
 def test_a_sub_agents_trajectory_inside_is_not_a_persons() -> None:

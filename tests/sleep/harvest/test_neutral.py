@@ -11,7 +11,7 @@ def test_a_line_is_a_turn_and_only_its_text_has_to_be_there() -> None:
     data = jsonl({"text": "Fix the tests"}, {"role": "assistant", "text": "Fixed."})
     (found,) = read_bytes("neutral", data, "mine.jsonl")
     assert said(found) == [("human", "Fix the tests"), ("machine", "Fixed.")]
-    assert found.session_ids == ("mine",)
+    assert found.session_ids == ("/transcripts/mine",)
 
 
 def test_every_field_says_what_it_says_elsewhere() -> None:
