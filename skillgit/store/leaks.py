@@ -9,11 +9,10 @@ import pygit2
 
 from skillgit.records import Record
 from skillgit.store.names import HEADS, NIGHT, NIGHT_NOTES, PROPOSALS, RUNS, SLEEP
+from skillgit.store.remotes import is_private
 
-PRIVATE = (NIGHT_NOTES, SLEEP, f"{RUNS}{NIGHT}-*", f"{PROPOSALS}{NIGHT}-*")
-"""Globs of the refs that no one but their owner is to see before a night is proposed."""
-
-_EXAMPLES = tuple(glob.replace("*", "1") for glob in PRIVATE)
+_EXAMPLES = (NIGHT_NOTES, SLEEP, f"{RUNS}{NIGHT}-1", f"{PROPOSALS}{NIGHT}-1")
+"""One of each kind of private ref, to try a setting with."""
 
 
 class Leak(Record):
@@ -33,11 +32,6 @@ def leaks(git: pygit2.Repository) -> list[Leak]:
             refs = tuple(sorted(ref for ref in there if sent(ref)))
             found.append(Leak(remote=remote, setting=setting, refs=refs))
     return found
-
-
-def is_private(ref: str) -> bool:
-    """Whether a ref is one that goes nowhere by itself."""
-    return any(fnmatchcase(ref, glob) for glob in PRIVATE)
 
 
 class _Sent:

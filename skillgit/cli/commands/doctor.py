@@ -20,9 +20,10 @@ _QUERY = re.compile(r"(?<=[^\s?])\?\S+=\S*")
 
 @click.command()
 @click.option("--offline", is_flag=True, help="Ask no model.")
+@click.option("--transcripts", is_flag=True, help="Read your agents' transcripts as well.")
 @json_option
 @click.pass_context
-def command(context: click.Context, *, offline: bool, as_json: bool) -> None:
+def command(context: click.Context, *, offline: bool, transcripts: bool, as_json: bool) -> None:
     """Look at everything that a training stands on, and say what to do.
 
     Each row is ok, warn (worth a look) or bad (in the way). Models are asked
@@ -31,7 +32,8 @@ def command(context: click.Context, *, offline: bool, as_json: bool) -> None:
     """
     invocation = context.ensure_object(Invocation)
     states: Counter[State] = Counter()
-    for found in checkup(Patient(invocation=invocation, offline=offline)):
+    patient = Patient(invocation=invocation, offline=offline, transcripts=transcripts)
+    for found in checkup(patient):
         row = _safe(found, invocation)
         states[row.state] += 1
         if as_json:

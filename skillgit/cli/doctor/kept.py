@@ -92,8 +92,7 @@ def ledger(patient: Patient) -> Iterator[Row]:
             yield warn(
                 "ledger",
                 f"{count(missing, 'step')} of {run} without a note: what was tried is not known",
-                "Notes are not fetched by default: git fetch origin "
-                "refs/notes/skillopt:refs/notes/skillopt",
+                f"Notes are not fetched by default: {patient.invocation.typed('sync')}",
             )
     found = noted_objects(patient.repository.git, NOTES)
     lines = [parse_line(text) for _, texts in found for text in texts]

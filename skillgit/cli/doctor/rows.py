@@ -54,7 +54,8 @@ class Patient:
     """
 
     invocation: Invocation
-    offline: bool
+    offline: bool = False
+    transcripts: bool = False
     tree: Worktree | None = None
     repository: Repository | None = None
     project: Project | None = None

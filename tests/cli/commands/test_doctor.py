@@ -303,3 +303,20 @@ def test_a_remote_that_would_get_private_refs_is_bad_once_there_are_some(
     assert (code, found["remotes"]["state"]) == (1, "bad")
     assert "refs/notes/skillopt-night" in found["remotes"]["says"]
     assert "u:p@" not in str(found)
+
+
+def test_unknown_records_of_transcripts_are_shown_when_asked_for(
+    skillgit, trained: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "home" / ".claude" / "projects" / "x"
+    folder.mkdir(parents=True)
+    known = {"type": "user", "message": {"role": "user", "content": "hello"}}
+    common = {"cwd": str(trained), "sessionId": "s1", "timestamp": "2026-03-01T09:00:00Z"}
+    records = [{**known, **common, "uuid": "a"}, {"type": "hologram", **common}]
+    (folder / "s1.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    home = {"HOME": str(tmp_path / "home")}
+    assert "transcripts" not in look(skillgit, **home)[1]
+    code, found = look(skillgit, "--transcripts", **home)
+    assert (code, found["transcripts"]["state"]) == (0, "warn")
+    assert "hologram" in found["transcripts"]["says"]
+    assert "hello" not in str(found)
