@@ -47,6 +47,16 @@ def compose_revert(entry: Entry, candidate_id: str) -> str:
     return f'Revert "{_subject(entry)}"\n\nThis reverts commit {candidate_id}.\n\n{trailers}\n'
 
 
+def compose_take_back(entry: Entry, commit_id: str, message: str) -> str:
+    """The message of the commit that takes an accepted version back, whose message is given."""
+    parsed = parse_commit(message)
+    step = entry.step if parsed is None else parsed.step
+    subject = message.partition("\n")[0]
+    score = CandidateScore(score=entry.state.current.score)
+    trailers = format_trailers(entry.run.name, step, Action.REVERT, score, entry.state)
+    return f'Revert "{subject}"\n\nThis reverts commit {commit_id}.\n\n{trailers}\n'
+
+
 def mark_unmeasured(message: str) -> str:
     """The message of a version that was applied again to a text nobody has measured it on.
 
@@ -69,6 +79,14 @@ def mark_unmeasured(message: str) -> str:
         parsed.run, parsed.step, parsed.action, CandidateScore(score=None), state
     )
     paragraphs = (f"{subject}, unmeasured here", prose.strip("\n"), told, trailers)
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
+
+
+def without_trailers(message: str) -> str:
+    """The message of a commit that is a part of a version only, so no step of the run."""
+    subject, _, rest = message.partition("\n")
+    prose = rest.strip("\n").rpartition("\n\n")[0].strip("\n")
+    paragraphs = (f"{subject}, in part", prose)
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
 
 

@@ -15,7 +15,8 @@ from skillgit.errors import ConfigError, TaskError, UsageError, UserError
 from skillgit.judges import JudgeResources, build_judge, judge_commands
 from skillgit.processes import command_digest
 from skillgit.records import Task
-from skillgit.store.repository import open_repository
+from skillgit.store.git_cli import GitCli
+from skillgit.store.repository import Repository, open_repository
 from skillgit.store.skills import skill_names
 from skillgit.tasks import TaskSet, load_tasks
 from skillgit.trust import Demand, TrustFile, untrusted
@@ -68,6 +69,10 @@ class Project:
     def root(self) -> str | None:
         """The work tree that programs are run for; `None` in a bare repository."""
         return None if self.tree.bare else str(self.tree.root)
+
+    def git_in(self, repository: Repository) -> GitCli:
+        """The git command line in a repository that was opened."""
+        return GitCli(repository.workdir or repository.git_dir, self.invocation.environ)
 
     def require_trust(self, tasks: TaskSet) -> None:
         """Nothing, when all that the config and the tasks ask trust for has been agreed to.

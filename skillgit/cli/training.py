@@ -24,6 +24,7 @@ from skillgit.prompts import load_prompts
 from skillgit.records import Role, Skill
 from skillgit.store.git_store import GitStore
 from skillgit.store.repository import open_repository
+from skillgit.store.signing import signer_of
 from skillgit.store.skills import committed_skill
 from skillgit.tasks import TaskSet
 
@@ -75,6 +76,7 @@ def training_session(project: Project, wishes: Wishes) -> Iterator[Session]:
         skill_name=skill.name,
         clock=clock,
         command=project.typed("train"),
+        sign=signer_of(repository.git, project.git_in(repository)),
         several=project.skill is not None,
         is_default=project.is_default,
     )

@@ -18,9 +18,11 @@ from skillgit.store.adopted import How, Lineage, Recognised, is_adopted, is_ance
 from skillgit.store.fast_forward import fast_forward, how_to_undo, work_tree_of
 from skillgit.store.git_cli import GitCli
 from skillgit.store.names import HEADS, PROPOSALS
+from skillgit.store.part import part_of
 from skillgit.store.refs import Refs
 from skillgit.store.replay import EditsOf, NotedEdits, Replayer
 from skillgit.store.repository import Repository
+from skillgit.store.signing import Sign
 
 
 class AdoptState(StrEnum):
@@ -85,6 +87,7 @@ class Adopter:
 
     `documents` are the paths of the skill, the main one first; without them those that the
     proposal changes. `edits_of` finds the edits of a version, by default in the run's notes.
+    `sign` signs the commits that are made again.
     """
 
     repository: Repository
@@ -92,10 +95,14 @@ class Adopter:
     cli: GitCli
     documents: Sequence[str] = ()
     edits_of: EditsOf | None = None
+    sign: Sign | None = None
 
-    def adopt(self, proposal: str, *, onto: str, merge: bool = False) -> Adoption:
+    def adopt(
+        self, proposal: str, *, onto: str, merge: bool = False, only: Sequence[str] = ()
+    ) -> Adoption:
         """Brings a proposal, named by the id of its commit, to a branch.
 
+        `only` are documents: with them, what the proposal does elsewhere stays out.
         Raises: UserError where the branch's text and the proposal do not fit; RepositoryError
         with git's own words when it will not move the branch.
         """
@@ -106,18 +113,26 @@ class Adopter:
                 hint="skillgit adopt RUN --into main",
             )
         lineage = read_lineage(git, proposal)
+        if only:
+            lineage = part_of(git, lineage, only)
         old = str(self.repository.onto_commit(onto).id)
         known = is_adopted(git, lineage, old)
         if known is not None:
             return self._adoption(lineage, onto, AdoptState.ALREADY, old, old, recognised=known)
-        if is_ancestor(git, old, proposal):
+        if is_ancestor(git, old, proposal) and not lineage.is_part:
             commits = sum(not is_ancestor(git, commit, old) for commit in lineage.commits)
             return self._move(lineage, onto, AdoptState.FAST_FORWARD, old, proposal, commits)
+        if merge and lineage.is_part:
+            raise UserError(
+                f"git merges all of {lineage.run} or nothing, not one skill of it",
+                hint="Leave out --merge, or adopt all of it.",
+            )
         if merge:
             return self._merge(lineage, onto, old)
         edits_of = self.edits_of or NotedEdits(git, self.refs)
-        documents = tuple(self.documents) or lineage.paths
-        replay = Replayer(git, self.cli, edits_of, documents).replay(lineage, old)
+        documents = tuple(self.documents) or tuple(only) or lineage.paths
+        replayer = Replayer(git, self.cli, edits_of, documents, sign=self.sign)
+        replay = replayer.replay(lineage, old)
         if git[replay.tip].peel(pygit2.Tree).id == git[old].peel(pygit2.Tree).id:
             known = Recognised(commit=old, how=How.SAME_EDITS)
             return self._adoption(lineage, onto, AdoptState.ALREADY, old, old, recognised=known)

@@ -27,6 +27,7 @@ _QUOTED = re.compile(
 class Lineage(Record):
     """A proposal's commits.
 
+    `is_part` says that only what they change at `paths` is meant.
     Shape: `commits` oldest first, a person's own on top included; `steps` those of the run.
     """
 
@@ -36,6 +37,7 @@ class Lineage(Record):
     commits: tuple[str, ...]
     steps: frozenset[Step]
     paths: tuple[str, ...]
+    is_part: bool = False
 
 
 class How(StrEnum):

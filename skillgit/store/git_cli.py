@@ -85,6 +85,18 @@ class GitCli:
         """The same, in another folder."""
         return GitCli(folder, self._given)
 
+    def with_index(self, file: Path) -> GitCli:
+        """The same, reading another index: a hook sees the one that its commit is made from."""
+        other = GitCli(self.folder, self._given)
+        other._environment["GIT_INDEX_FILE"] = str(file)
+        return other
+
+    def with_variables(self, variables: Mapping[str, str]) -> GitCli:
+        """The same, with some more variables set."""
+        other = GitCli(self.folder, self._given)
+        other._environment.update(variables)
+        return other
+
     def run(self, *arguments: str, stdin: bytes = b"", timeout: float = LOCAL_TIMEOUT) -> GitResult:
         """How git with these arguments ended.
 

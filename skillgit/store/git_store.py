@@ -15,6 +15,7 @@ from skillgit.records import Measurements, Skill
 from skillgit.store import locks, runs
 from skillgit.store.best import BestTag, tags_of
 from skillgit.store.ledger import pooled, rejected
+from skillgit.store.memory_file import with_memory
 from skillgit.store.names import NIGHT_NOTES, NOTES, RunName, next_run, notes_ref, run_ref
 from skillgit.store.note_lines import parse_lines
 from skillgit.store.notes import Notes
@@ -22,7 +23,9 @@ from skillgit.store.obstacles import refuse_checked_out, refuse_taken_names
 from skillgit.store.proposal import propose
 from skillgit.store.refs import RefMovedError, Refs
 from skillgit.store.repository import Repository
+from skillgit.store.signing import Signer
 from skillgit.store.skills import committed_skill, skill_in_commit, skill_object
+from skillgit.store.trees import commit_at, tree_of
 from skillgit.store.union import fetched_notes, take_in
 
 
@@ -30,7 +33,8 @@ class GitStore:
     """Everything of one skill's runs in one repository.
 
     `private` lets it read the notes of nights, too; what trainings write never comes from there.
-    `command` is what the log of ref moves says made a move. `best_name` is the tag on the skill's
+    `memory` takes the repository's memory file for a document of the skill, as nights do.
+    `command` is what the log of ref moves says made a move. `sign` signs proposals. `best_name` is the tag on the skill's
     best version, as a person types it.
     """
 
@@ -43,6 +47,8 @@ class GitStore:
         clock: Clock,
         command: str = "skillgit",
         private: bool = False,
+        memory: bool = False,
+        sign: Signer | None = None,
         several: bool = False,
         is_default: bool = True,
     ) -> None:
@@ -53,6 +59,8 @@ class GitStore:
         self._skill_name = skill_name
         self._clock = clock
         self._command = command
+        self._sign = sign
+        self._memory = memory
         self._notes = {ref: Notes(repository.git, self.refs, ref) for ref in (NOTES, NIGHT_NOTES)}
         self._read_from = (NOTES, NIGHT_NOTES) if private else (NOTES,)
         self._seen: dict[str, str | None] = {}
@@ -73,10 +81,13 @@ class GitStore:
     def prepare(self) -> None:
         """Check that skillgit can write here, take in what a fetch brought, put the tag right.
 
-        Raises: RepositoryError for a name that is taken, or when nobody is configured.
+        Raises: RepositoryError for a name that is taken, when nobody is configured, or when there
+        is no key to sign with.
         """
         refuse_taken_names(self.repository, skill=self._skill_name)
         self.repository.identity()
+        if self._sign is not None:
+            self._sign.check()
         self._take_in_fetched()
         self._best.repair()
 
@@ -108,7 +119,8 @@ class GitStore:
 
         Raises: RepositoryError, with what to type, when it is not committed.
         """
-        return committed_skill(self.repository, self._skill, onto)
+        skill = committed_skill(self.repository, self._skill, onto)
+        return self._with_memory(skill, str(self.repository.onto_commit(onto).id))
 
     # ── ports.Store ──────────────────────────────────────────────────────────────────────────
 
@@ -125,7 +137,8 @@ class GitStore:
 
     def skill_at(self, commit_id: str) -> Skill:
         """The skill's documents as they stand in a commit."""
-        return skill_in_commit(self._git, commit_id, self._skill)
+        skill = skill_in_commit(self._git, commit_id, self._skill)
+        return self._with_memory(skill, commit_id)
 
     def notes_on(self, object_id: str) -> Sequence[NoteLine]:
         """The note lines on an object whose kind is known, in canonical order."""
@@ -171,7 +184,7 @@ class GitStore:
 
     def finish(self, run: RunHead) -> str | None:
         """Make the proposal of an ended run; its branch's name, or `None` if nothing was accepted."""
-        return propose(self._git, self.refs, run.name).branch
+        return propose(self._git, self.refs, run.name, sign=self._sign).branch
 
     # ── more lines ───────────────────────────────────────────────────────────────────────────
 
@@ -183,6 +196,11 @@ class GitStore:
     def best(self) -> str | None:
         """The commit that the tag belongs on, whatever it is on."""
         return self._best.derive()
+
+    def _with_memory(self, skill: Skill, commit_id: str) -> Skill:
+        if not self._memory:
+            return skill
+        return with_memory(self._git, tree_of(commit_at(self._git, commit_id)), skill)
 
     def _tip(self, ref: str) -> str | None:
         """The branch's tip, which has to be the one last seen here."""

@@ -18,6 +18,7 @@ from skillgit.store.names import HEADS, proposal_ref, run_ref
 from skillgit.store.refs import Refs
 from skillgit.store.rewrite import commit_elsewhere
 from skillgit.store.runs import walk
+from skillgit.store.signing import Sign
 from skillgit.trailers import parse_commit
 
 
@@ -36,8 +37,10 @@ class Proposal(Record):
     goes_on: bool = False
 
 
-def build_proposal(git: pygit2.Repository, tip: str) -> Proposal:
+def build_proposal(git: pygit2.Repository, tip: str, *, sign: Sign | None = None) -> Proposal:
     """The proposal of a run as it stood at one of its commits. Only objects are written.
+
+    `sign` signs each of its commits, where they are to be signed.
 
     Raises: RepositoryError when the commit is none of a run's.
     """
@@ -49,10 +52,11 @@ def build_proposal(git: pygit2.Repository, tip: str) -> Proposal:
     commit = base
     for version in leading:
         commit = commit_elsewhere(git, git[version.id].peel(pygit2.Commit), commit)
+        commit = commit if sign is None else sign(commit)
     return Proposal(run=run, base=base, commit=commit, versions=len(leading))
 
 
-def propose(git: pygit2.Repository, refs: Refs, run: str) -> Proposal:
+def propose(git: pygit2.Repository, refs: Refs, run: str, *, sign: Sign | None = None) -> Proposal:
     """Makes the proposal's branch of a run that has ended; one that is there is never moved.
 
     Raises: UserError for no such run; ConflictError when the branch is of something else.
@@ -69,8 +73,10 @@ def propose(git: pygit2.Repository, refs: Refs, run: str) -> Proposal:
     branch = name.removeprefix(HEADS)
     there = refs.read(name)
     if there is None:
-        refs.move(name, old=None, new=built.commit, message=f"skillgit: proposal of {run}")
-        return built.model_copy(update={"branch": branch})
+        made = built if sign is None else build_proposal(git, tip, sign=sign)
+        commit = made.commit or built.commit
+        refs.move(name, old=None, new=commit, message=f"skillgit: proposal of {run}")
+        return made.model_copy(update={"branch": branch})
     if there != built.commit and not _is_of_run(git, there, tip):
         raise ConflictError(
             f"the branch {branch} holds something else than the proposal of {run}",

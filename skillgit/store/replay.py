@@ -16,7 +16,7 @@ from skillgit.edits import apply_edits
 from skillgit.errors import DocumentError, UserError
 from skillgit.history import StepNote
 from skillgit.layout import Region
-from skillgit.messages import mark_unmeasured
+from skillgit.messages import mark_unmeasured, without_trailers
 from skillgit.records import Action, Edit, EditOutcome, Outcome, Record
 from skillgit.store.adopted import Lineage, blob_ids, changed_paths, steps_on, versions_on
 from skillgit.store.git_cli import GitCli
@@ -27,6 +27,7 @@ from skillgit.store.refs import Refs
 from skillgit.store.revisions import run_tip
 from skillgit.store.rewrite import commit_elsewhere
 from skillgit.store.runs import walk
+from skillgit.store.signing import Sign
 from skillgit.store.trees import replace_files
 from skillgit.trailers import ParsedTrailers, parse_commit
 
@@ -36,6 +37,9 @@ EditsOf = Callable[[ParsedTrailers], Sequence[Edit] | None]
 _FITS = (Outcome.APPLIED, Outcome.APPLIED_NORMALIZED, Outcome.DUPLICATE, Outcome.NOOP)
 
 _AROUND = 3
+
+PATCH = "patch"
+"""The update mode in which a version is made of its edits and of nothing else."""
 
 
 class Replay(Record):
@@ -65,6 +69,8 @@ class NotedEdits:
         notes = Notes(self._git, self._refs, notes_ref(trailers.run))
         for line in parse_lines(notes.lines(commit)):
             if isinstance(line, StepNote) and line.step == trailers.step:
+                if line.update_mode != PATCH or line.appendix is not None:
+                    return None
                 return [o.edit for o in line.edits if o.outcome.changed_text]
         return None
 
@@ -80,15 +86,25 @@ class NotedEdits:
 
 
 class Replayer:
-    """Replays one proposal. `documents` are the skill's paths, the main one first."""
+    """Replays one proposal. `documents` are the skill's paths, the main one first.
+
+    `sign` signs what is made, where commits are to be signed.
+    """
 
     def __init__(
-        self, git: pygit2.Repository, cli: GitCli, edits_of: EditsOf, documents: Sequence[str]
+        self,
+        git: pygit2.Repository,
+        cli: GitCli,
+        edits_of: EditsOf,
+        documents: Sequence[str],
+        *,
+        sign: Sign | None = None,
     ) -> None:
         self._git = git
         self._cli = cli
         self._edits_of = edits_of
         self._documents = tuple(documents)
+        self._sign = sign
 
     def replay(self, lineage: Lineage, onto: str) -> Replay:
         """The proposal on top of a commit. Only objects are written.
@@ -100,13 +116,21 @@ class Replayer:
         for commit_id in commits:
             commit = self._git[commit_id].peel(pygit2.Commit)
             tree = self._tree(lineage, commit, tip)
-            message = (
-                None if measured or not self._step(commit_id) else mark_unmeasured(commit.message)
-            )
+            message = self._message(lineage, commit, measured=measured)
             tip = commit_elsewhere(
                 self._git, commit, tip, tree=tree, message=message, in_order=True
             )
+            tip = tip if self._sign is None else self._sign(tip)
         return Replay(tip=tip, commits=len(commits), measured=measured)
+
+    def _message(self, lineage: Lineage, commit: pygit2.Commit, *, measured: bool) -> str | None:
+        """What a commit is to say where it cannot say the same again."""
+        if self._step(str(commit.id)) is None:
+            return None
+        changed = changed_paths(commit.parents[0].tree, commit.tree)
+        if lineage.is_part and not set(changed) <= set(lineage.paths):
+            return without_trailers(commit.message)
+        return None if measured else mark_unmeasured(commit.message)
 
     def _still_to_do(self, lineage: Lineage, onto: str) -> tuple[Sequence[str], bool]:
         """The commits that the branch lacks, and whether its text is what they were judged on."""
@@ -130,6 +154,8 @@ class Replayer:
         before, after = commit.parents[0].tree, commit.tree
         files: dict[str, bytes] = {}
         for path in changed_paths(before, after):
+            if lineage.is_part and path not in lineage.paths:
+                continue
             ours, base, theirs = (_data(t, path) for t in (tree, before, after))
             if theirs is None or ours is None:
                 if ours == base and theirs is not None:

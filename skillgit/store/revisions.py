@@ -16,6 +16,7 @@ from skillgit.store.names import HEADS, best_tag, proposal_ref, run_of_ref, run_
 from skillgit.store.proposal import Proposal, build_proposal, has_ended
 from skillgit.store.refs import GIT_ERRORS
 from skillgit.store.runs import phase_of, read_commit, walk
+from skillgit.store.signing import Sign
 
 _RUN = re.compile(r"[a-z]{1,20}-[1-9][0-9]{0,8}")
 _MOMENT = re.compile(
@@ -49,16 +50,18 @@ def resolve(git: pygit2.Repository, typed: str, *, skill: str | None = None) -> 
     return found
 
 
-def find_proposal(git: pygit2.Repository, typed: str, *, skill: str | None = None) -> Proposal:
+def find_proposal(
+    git: pygit2.Repository, typed: str, *, skill: str | None = None, sign: Sign | None = None
+) -> Proposal:
     """The proposal that a word names: a run's, the best one's, or the branch or commit of one.
 
     `best` is the proposal of the run that holds the tag; while that run goes on, it is built
-    from the tag's commit.
+    from the tag's commit, and signed by `sign`.
 
     Raises: UserError when nothing is named, or something else than a proposal.
     """
     if typed == "best" and best_commit(git, skill) is not None:
-        return _best_proposal(git, resolve(git, typed, skill=skill))
+        return _best_proposal(git, resolve(git, typed, skill=skill), sign)
     if _RUN.fullmatch(typed):
         return _runs_proposal(git, typed)
     lineage = read_lineage(git, resolve(git, typed, skill=skill))
@@ -89,7 +92,7 @@ def run_tip(git: pygit2.Repository, run: str) -> str | None:
     return _here_or_remote(git, run_ref(run))
 
 
-def _best_proposal(git: pygit2.Repository, tagged: str) -> Proposal:
+def _best_proposal(git: pygit2.Repository, tagged: str, sign: Sign | None) -> Proposal:
     commit = read_commit(git, tagged)
     if commit is None:
         raise UserError(
@@ -99,7 +102,7 @@ def _best_proposal(git: pygit2.Repository, tagged: str) -> Proposal:
     tip = run_tip(git, commit.run)
     if tip is not None and has_ended(git, tip):
         return _runs_proposal(git, commit.run)
-    return build_proposal(git, tagged).model_copy(update={"goes_on": tip is not None})
+    return build_proposal(git, tagged, sign=sign).model_copy(update={"goes_on": tip is not None})
 
 
 def _runs_proposal(git: pygit2.Repository, run: str) -> Proposal:

@@ -34,6 +34,16 @@ def commit_elsewhere(
     return str(git.write(ObjectType.COMMIT, b"\n".join(lines) + b"\n\n" + text))
 
 
+def header_of(commit: pygit2.Commit) -> tuple[dict[str, list[str]], bytes]:
+    """The fields of a commit's header, each with its values, and the message's bytes."""
+    header, _, message = commit.read_raw().partition(b"\n\n")
+    fields: dict[str, list[str]] = {"parent": []}
+    for line in _kept(header.split(b"\n")):
+        name, _, value = line.decode("utf-8", "surrogateescape").partition(" ")
+        fields.setdefault(name, []).append(value)
+    return fields, message
+
+
 def _kept(lines: list[bytes]) -> list[bytes]:
     """The header without signatures and the indented lines that go on with them."""
     kept: list[bytes] = []

@@ -9,18 +9,20 @@ from skillgit.cli.output import json_option, print_commands, print_json
 from skillgit.cli.project import Project, open_project, skill_option
 from skillgit.errors import UserError
 from skillgit.store.adopt import Adopter, AdoptState
-from skillgit.store.git_cli import GitCli
 from skillgit.store.names import HEADS, run_ref
 from skillgit.store.proposal import Proposal
 from skillgit.store.refs import Refs
-from skillgit.store.repository import open_repository
+from skillgit.store.repository import Repository, open_repository
 from skillgit.store.revisions import find_proposal
+from skillgit.store.signing import signer_of
+from skillgit.store.skills import committed_skill, skill_in_commit
 
 
 @click.command()
 @click.argument("version", metavar="RUN")
 @click.option("--into", metavar="BRANCH", help="Another branch than [repo] onto.")
 @click.option("--merge", is_flag=True, help="Where edits do not fit, let git merge.")
+@click.option("--only", metavar="NAME", help="Only what it does to this one of several skills.")
 @skill_option
 @json_option
 @click.pass_obj
@@ -30,6 +32,7 @@ def command(
     version: str,
     into: str | None,
     merge: bool,
+    only: str | None,
     skill: str | None,
     as_json: bool,
 ) -> None:
@@ -39,7 +42,7 @@ def command(
     the command that takes it back. Local changes in the way are never
     overwritten. A plain git merge of the proposal counts just as well.
     """
-    project = open_project(invocation, skill)
+    project = open_project(invocation, only if only is not None else skill)
     repository = open_repository(invocation.directory)
     refs = Refs(
         repository.git,
@@ -47,12 +50,18 @@ def command(
         clock=invocation.clock,
         command=project.typed("adopt", version),
     )
-    proposal = find_proposal(repository.git, version, skill=project.skill)
+    cli = project.git_in(repository)
+    sign = signer_of(repository.git, cli)
+    proposal = find_proposal(repository.git, version, skill=project.skill, sign=sign)
     if proposal.commit is None:
         raise _nothing_to_adopt(proposal, project)
-    cli = GitCli(repository.workdir or repository.git_dir, invocation.environ)
-    adopter = Adopter(repository=repository, refs=refs, cli=cli)
-    adoption = adopter.adopt(proposal.commit, onto=into or project.config.repo.onto, merge=merge)
+    adopter = Adopter(repository=repository, refs=refs, cli=cli, sign=sign)
+    adoption = adopter.adopt(
+        proposal.commit,
+        onto=into or project.config.repo.onto,
+        merge=merge,
+        only=_documents(repository, project, proposal.commit) if only is not None else (),
+    )
     if as_json:
         print_json("adoption", {**adoption.model_dump(mode="json"), "goes_on": proposal.goes_on})
         return
@@ -61,6 +70,14 @@ def command(
         print(f"{proposal.run} has not ended; {project.typed('train')} goes on with it")
     if adoption.undo is not None and adoption.state is not AdoptState.ALREADY:
         print_commands([adoption.undo], title="To take it back:")
+
+
+def _documents(repository: Repository, project: Project, proposal: str) -> tuple[str, ...]:
+    """The paths of the one skill's documents, as they are in the proposal and on its branch."""
+    config = project.config
+    proposed = skill_in_commit(repository.git, proposal, config.skill)
+    here = committed_skill(repository, config.skill, config.repo.onto)
+    return tuple(dict.fromkeys(d.path for d in (*proposed.documents, *here.documents)))
 
 
 def _nothing_to_adopt(proposal: Proposal, project: Project) -> UserError:

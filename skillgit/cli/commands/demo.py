@@ -68,6 +68,7 @@ def _make_repository(invocation: Invocation, root: Path) -> Worktree:
     root.mkdir(parents=True, exist_ok=True)
     git = GitCli(root, invocation.environ)
     git.checked("init", "--quiet", "--initial-branch=main")
+    git.checked("config", "skillgit.sign", "false")
     tree = worktree_at(root, invocation.environ)
     if not tree.has_identity():
         for name, value in IDENTITY.items():

@@ -78,6 +78,8 @@ def run_training(
         if session.opened.launch is Launch.ENDED:
             say(f"{run.name} has ended, and nothing it depends on has changed; nothing was spent")
             say(f"{project.typed('train', '--new')} begins the next run")
+            # It may have been killed, or had no key, between its end and its proposal.
+            session.store.finish(run)
         else:
             invocation.resume = _to_resume(project, wishes)
             _announce(session)
@@ -183,7 +185,8 @@ def _scores(note: StepNote) -> str:
         return ""
     if not (note.action.accepted or note.action.rejected):
         return f", still {number(note.score_before)}"
-    return f" {number(note.score_before)} -> {number(note.score_after)}"
+    after = number(note.score_after, bound=note.score_after_is_bound)
+    return f" {number(note.score_before)} -> {after}"
 
 
 def _edits(note: StepNote) -> str:
