@@ -73,7 +73,7 @@ def test_training_touches_neither_index_nor_work_tree(skillgit, skill_repo: Path
         f: f.stat().st_mtime_ns for f in skill_repo.rglob("*") if ".git" not in f.parts
     } == mtimes
     assert "at most" in done.err.splitlines()[0]
-    assert done.err.splitlines()[1] == "step 0/4: baseline 0.0000"
+    assert "step 0/4: baseline 0.0000" in done.err.splitlines()
     git("fsck", "--strict")
 
 
@@ -172,14 +172,14 @@ def test_without_a_key_it_says_which_variable(skillgit, skill_repo: Path, git) -
 def test_a_budget_stops_it_and_the_next_start_goes_on(skillgit, skill_repo: Path, git) -> None:
     skillgit("init", "skills/brief", "--provider", "simulated").ok()
     with (skill_repo / "skillgit.toml").open("a") as config:
-        config.write("[budget]\ncalls = 20\n")
+        config.write("[budget]\ncalls = 12\n")
     git("add", ".")
     git("commit", "--quiet", "-m", "Set up skillgit")
     done = skillgit("train", "--epochs", "1")
     assert done.code == 5
-    assert "stops it at 20 calls" in done.err
+    assert "stops it at 12 calls" in done.err
     steps = len(skillgit("log", "--json").ok().objects)
-    edit_config(skill_repo, git, "calls = 20", "calls = 2000")
+    edit_config(skill_repo, git, "calls = 12", "calls = 2000")
     git("worktree", "add", "--quiet", "../elsewhere", "skillopt/run/train-1")
     held = skillgit("train", "--epochs", "1")
     assert (held.code, "is checked out in" in held.err) == (1, True)
@@ -260,8 +260,7 @@ def test_an_interrupted_training_goes_on_and_pays_nothing_twice(
         first = subprocess.Popen(words, cwd=skill_repo, stderr=subprocess.PIPE, text=True)
         with first:
             assert first.stderr is not None
-            while not first.stderr.readline().startswith("step 0/4"):
-                pass
+            assert any(line.startswith("step 0/4") for line in first.stderr)
             second = skillgit("train", "--epochs", "1")
             first.send_signal(signal.SIGINT)
             told = first.stderr.read()
@@ -283,4 +282,5 @@ def test_a_training_that_hears_nothing_else_is_quiet_in_a_pipe(
     git("commit", "--quiet", "-m", "Set up skillgit")
     done = skillgit("train", "--epochs", "1").ok()
     assert "\x1b" not in done.err + done.out
-    assert all(line.startswith(("step ", "train-1 ")) for line in done.err.splitlines())
+    starts = ("step ", "train-1 ", "gate ", "warning: ")
+    assert all(line.startswith(starts) for line in done.err.splitlines())
