@@ -33,11 +33,13 @@ class Demand(Record):
 
 
 DigestOf = Callable[[Sequence[str]], str]
+ProgramAndEnv = tuple[Sequence[str], Sequence[str]]
+"""A command, and the names of the variables that it sees."""
 
 
 def demands(
     config: Config,
-    judges: Iterable[Sequence[str]] = (),
+    judges: Iterable[ProgramAndEnv] = (),
     *,
     digest_of: DigestOf | None = None,
 ) -> tuple[Demand, ...]:
@@ -51,14 +53,14 @@ def demands(
     asked = [_key_demand(role, m) for role, m in roles if m and sends_a_key_elsewhere(m)]
     if config.target.provider is Provider.COMMAND:
         asked.append(_command_demand("target", config.target.command, config.target.env, digest_of))
-    asked += [_command_demand("judge", command, (), digest_of) for command in judges]
+    asked += [_command_demand("judge", command, env, digest_of) for command, env in judges]
     return tuple({demand.fingerprint: demand for demand in reversed(asked)}.values())[::-1]
 
 
 def untrusted(
     config: Config,
     trusted: Collection[str],
-    judges: Iterable[Sequence[str]] = (),
+    judges: Iterable[ProgramAndEnv] = (),
     *,
     digest_of: DigestOf | None = None,
 ) -> list[Demand]:

@@ -7,6 +7,8 @@ import io
 import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -284,3 +286,39 @@ def test_the_agents_of_the_guide_are_trained(
     done = trained(project, config)
     assert actions(done)[-1] is Action.END
     assert scores(done)[0] == 0.0
+
+
+# ── programs and trust ───────────────────────────────────────────────────────────────────────
+
+
+def skillgit(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "skillgit", *words],
+        cwd=project.path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_judge_runs_only_while_it_is_what_a_person_trusted(
+    server: SimulatedServer, tmp_path: Path
+) -> None:
+    project, ran = Project(tmp_path / "repo"), tmp_path / "ran"
+    check = f"open({str(ran)!r}, 'a').close()\n{CHECK}"
+    judge = {"kind": "command", "command": ["python3", "checks/check.py"]}
+    files = {"tasks/t.jsonl": lines(judged(judge)), "checks/check.py": check}
+    write_all(project, {**files, "skillgit.toml": over_http(server, path="tasks/t.jsonl")})
+    refused = skillgit(project, "eval", "main")
+    assert refused.returncode == 1
+    assert "judge: run python3 checks/check.py" in refused.stderr
+    assert not ran.exists()
+    assert skillgit(project, "trust", "--yes").returncode == 0
+    assert skillgit(project, "eval", "main").returncode == 0
+    assert ran.exists()
+    ran.unlink()
+    project.write("checks/check.py", f"# changed by somebody\n{check}")
+    assert skillgit(project, "train").returncode == 1
+    assert not ran.exists()

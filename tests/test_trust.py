@@ -115,10 +115,11 @@ def test_a_program_that_is_the_target_needs_trust_and_what_it_sees_is_said() -> 
 
 
 def test_a_command_judge_needs_trust() -> None:
-    (asked,) = demands(config(), [("sh", "check.sh")])
+    (asked,) = demands(config(), [(("sh", "check.sh"), ())])
     assert asked.line == "judge: run sh check.sh"
-    assert untrusted(config(), {asked.fingerprint}, [("sh", "check.sh")]) == []
-    assert untrusted(config(), {asked.fingerprint}, [("sh", "other.sh")])
+    assert untrusted(config(), {asked.fingerprint}, [(("sh", "check.sh"), ())]) == []
+    assert untrusted(config(), {asked.fingerprint}, [(("sh", "other.sh"), ())])
+    assert untrusted(config(), {asked.fingerprint}, [(("sh", "check.sh"), ("OPENAI_API_KEY",))])
 
 
 def test_a_program_whose_content_has_changed_asks_again() -> None:

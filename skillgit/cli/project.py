@@ -12,7 +12,7 @@ from skillgit.cli.invocation import Invocation
 from skillgit.cli.worktree import Worktree, worktree_at
 from skillgit.config import CONFIG_FILE, Config, parse_configs
 from skillgit.errors import ConfigError, TaskError, UsageError, UserError
-from skillgit.judges import JudgeResources, build_judge, judge_commands
+from skillgit.judges import JudgeResources, build_judge, judge_programs
 from skillgit.processes import command_digest
 from skillgit.records import Task
 from skillgit.store.git_cli import GitCli
@@ -92,7 +92,7 @@ class Project:
         return untrusted(
             self.config,
             TrustFile(self.tree.private.trust).read(),
-            judge_commands(tasks.tasks),
+            judge_programs(tasks.tasks),
             digest_of=lambda command: command_digest(command, self.root),
         )
 

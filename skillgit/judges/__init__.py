@@ -7,6 +7,7 @@ from skillgit.judges.registry import (
     judge_asks,
     judge_commands,
     judge_identity,
+    judge_programs,
     looks_at_shape_only,
 )
 from skillgit.judges.settings import JudgeResources
@@ -19,5 +20,6 @@ __all__ = [
     "judge_asks",
     "judge_commands",
     "judge_identity",
+    "judge_programs",
     "looks_at_shape_only",
 ]

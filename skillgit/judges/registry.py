@@ -105,6 +105,18 @@ def judge_commands(tasks: Iterable[Task]) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(commands))
 
 
+def judge_programs(
+    tasks: Iterable[Task],
+) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """The same commands, each with the names of the variables that it sees.
+
+    Raises: ValueError for a judge that `build_judge` refuses.
+    """
+    read = (_read(task.judge)[1] for task in tasks)
+    programs = ((s.command, s.env) for s in read if isinstance(s, command.CommandSettings))
+    return tuple(dict.fromkeys(programs))
+
+
 def looks_at_shape_only(task: Task) -> bool:
     """Whether a task's judge can be satisfied by reformatting alone."""
     _, settings = _read(task.judge)

@@ -27,6 +27,8 @@ _FEW_TOKENS = 16
 
 def config(patient: Patient) -> Iterator[Row]:
     """The configuration; reads it."""
+    if patient.tree is None:
+        return
     project = open_project(patient.invocation)
     patient.project = project
     for model in (project.config.target, project.config.optimizer, project.config.judge):

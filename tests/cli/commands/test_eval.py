@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 SKILL = Path("skills/brief/SKILL.md")
 GOOD = '- Add a section headed "## Key Risks".\n- Close with a line "Confidence: high".\n'
@@ -165,3 +166,20 @@ def test_a_bare_repository_has_no_work_tree_to_score(
     done = skillgit("eval", "WORKTREE", cwd=tmp_path / "bare.git")
     assert done.code == 1
     assert "no work tree" in done.err
+
+
+def test_two_at_once_are_told_of_each_other(skillgit, ready: Path) -> None:
+    locks = ready / ".git" / "skillgit" / "locks"
+    locks.mkdir(parents=True)
+    with FileLock(locks / "eval.lock"):
+        done = skillgit("eval", "main")
+    assert done.code == 4
+    assert "eval is already being worked on" in done.err
+
+
+def test_tasks_of_other_splits_do_not_get_among_those_of_val(skillgit, trained: Path) -> None:
+    (before,) = skillgit("show", "train-1@1", "--json").ok().objects
+    for split in ("train", "test"):
+        skillgit("eval", "train-1@1", "train-1@0", "--split", split).ok()
+    (after,) = skillgit("show", "train-1@1", "--json").ok().objects
+    assert after["tasks"] == before["tasks"]
