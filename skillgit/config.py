@@ -343,8 +343,11 @@ class PricesConfig(Record):
     """The prices of each role's model."""
 
     target: PriceConfig | None = None
+    """The target's."""
     optimizer: PriceConfig | None = None
+    """The optimizer's."""
     judge: PriceConfig | None = None
+    """The judge's; without it, the optimizer's."""
 
 
 class BudgetConfig(Record):

@@ -23,6 +23,7 @@ def run_identity(
     return {
         "target": dict(target),
         "skill": start_object,
+        "max_tokens": config.skill.max_tokens,
         "tasks": task_set_id,
         "train": train,
         "reflect": config.reflect.model_dump(mode="json"),

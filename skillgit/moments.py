@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from skillgit.errors import UserError
 from skillgit.gate import strict
+from skillgit.guards import text_warnings
 from skillgit.history import (
     CandidateScore,
     ConfigNote,
@@ -18,7 +19,7 @@ from skillgit.history import (
 )
 from skillgit.incumbent import measured_again
 from skillgit.ports import Account, Trial
-from skillgit.records import Action, Skill
+from skillgit.records import Action, Score, Skill
 from skillgit.stages.evaluate import Evaluation
 from skillgit.standing import Moment, Standing, Training, ledger_lines
 
@@ -55,6 +56,7 @@ def baseline(setup: Training) -> Moment:
         epochs=setup.config.train.epochs,
         tasks=dict(setup.bench.keys),
         costs=account.costs,
+        warnings=(*_nothing_passes(found.score), *text_warnings(setup.start)),
     )
     entry = Entry(
         run=run,
@@ -77,6 +79,17 @@ def baseline(setup: Training) -> Moment:
         best_scores=found.measurements,
     )
     return Moment(entry, standing)
+
+
+def _nothing_passes(score: Score | None) -> tuple[str, ...]:
+    """A word on a val split in which nothing passes, not even in part."""
+    if score is None or score.hard > 0.0 or score.soft > 0.0:
+        return ()
+    told = (
+        "every val task fails, and no check of any passes: unless one edit makes a whole task "
+        "pass, nothing will be accepted; look whether the tasks and their judges are right"
+    )
+    return (told,)
 
 
 def run_end(setup: Training, standing: Standing) -> Moment:

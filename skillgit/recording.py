@@ -31,7 +31,7 @@ def step_moment(
     applied = tuple(o for o in note.edits if o.outcome.changed_text)
     after = _stand(setup, standing, note, candidate, evaluation, account)
     object_lines = hearing.object_lines if hearing else ()
-    if evaluation is not None and note.action.rejected:
+    if evaluation is not None and note.action is Action.REJECT:
         object_lines += _rejected_lines(setup, standing, note, evaluation.measurements)
     entry = Entry(
         run=setup.run,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from skillgit.config import Provider
+from skillgit.config import ModelConfig, Provider
 
 MOST_IN_A_BATCH = 40
 STEPS_WANTED = 4
+REFRESH_EVERY = 5
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,19 @@ path = {_quoted(tasks)}
 [train]
 epochs = 4
 batch_size = {batch_size}
-
+{_gate(target)}
 # [budget]
 # calls = 500       # stop when a run would make more paid calls than this
+"""
+
+
+def _gate(target: ModelChoice) -> str:
+    """The gate's section: what benchmarks/gate.py found best for a target that samples."""
+    if not ModelConfig(provider=target.provider, model=target.model).samples:
+        return ""
+    return f"""
+[gate]              # the target samples, so luck has a part in scores
+refresh_every = {REFRESH_EVERY}   # measure current again at every {REFRESH_EVERY}th step, and pool its scores
 """
 
 

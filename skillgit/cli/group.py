@@ -12,6 +12,7 @@ import click
 from typing_extensions import override
 
 from skillgit import __version__
+from skillgit.cli.completing import complete_names
 from skillgit.cli.invocation import Invocation
 
 COMMANDS: dict[str, str] = {
@@ -23,14 +24,20 @@ COMMANDS: dict[str, str] = {
     "log": "Show a run as a table, a step a line",
     "show": "Show one version: its diff, its edits and why, its scores",
     "eval": "Score any version, or compare two; nothing known is measured again",
+    "aa": "Measure how noisy the score of one version is",
     "status": "Show the runs, the best skill, and what to do next",
     "doctor": "Look whether all is in order, and say what to do",
     "adopt": "Bring a run's proposal into the branch it was made for",
-    "sync": "Exchange notes and trainings with a remote",
     "harvest": "Find tasks in what you told your agents",
     "propose": "Push a proposal and open its pull request",
+    "sync": "Exchange notes and trainings with a remote",
+    "hooks": "Install git hooks beside what is there, or take them away",
+    "completion": "Print the script that completes words in bash, zsh or fish",
     "simulate": "Serve the simulated model on loopback",
+    "help": "Show the help of a command",
+    "hook": "What the installed hooks call",
 }
+HIDDEN = frozenset(("hook",))
 
 
 class LazyGroup(click.Group):
@@ -39,7 +46,7 @@ class LazyGroup(click.Group):
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order of `COMMANDS`: the order in which one meets them."""
-        return list(COMMANDS)
+        return [name for name in COMMANDS if name not in HIDDEN]
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -50,13 +57,14 @@ class LazyGroup(click.Group):
         command: click.Command = module.command
         command.name = cmd_name
         command.short_help = COMMANDS[cmd_name]
+        complete_names(command)
         return command
 
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any of them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
 
 
 def _change_directory(ctx: click.Context, _: click.Parameter, value: tuple[str, ...]) -> None:

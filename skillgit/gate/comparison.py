@@ -31,7 +31,8 @@ class Comparison:
         self.trial = trial
         sides = (trial.candidate_scores, trial.current_scores, trial.best_scores)
         self.keys = scored_on_all(*sides)
-        self.candidate, self.current, self.best = (self._mean(side) for side in sides)
+        self.candidate, self.current = self._mean(sides[0]), self._mean(sides[1])
+        self.best = self.current if sides[2] is sides[1] else self._mean(sides[2])
 
     def number(self, score: Score) -> float:
         """The number that this trial's metric compares."""
@@ -130,7 +131,7 @@ class Comparison:
         )
 
     def _mean(self, side: Measurements) -> Score:
-        found = mean_score(s for key in self.keys if (s := side.scores[key]) is not None)
+        found = mean_score([s for key in self.keys if (s := side.scores[key]) is not None])
         return found or Score(hard=0.0, soft=0.0)
 
     def _between(self, ours: Score | None, theirs: Score | None) -> float:

@@ -38,8 +38,8 @@ def mean_score(scores: Iterable[Score]) -> Score | None:
     if not known:
         return None
     return Score(
-        hard=min(1.0, fsum(s.hard for s in known) / len(known)),
-        soft=min(1.0, fsum(s.soft for s in known) / len(known)),
+        hard=min(1.0, fsum([s.hard for s in known]) / len(known)),
+        soft=min(1.0, fsum([s.soft for s in known]) / len(known)),
     )
 
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from skillgit.config import Config
-from skillgit.guards.agent_skills import frontmatter_guard
+from skillgit.guards.agent_skills import frontmatter_guard, violations
 from skillgit.guards.leaks import leak_guard
-from skillgit.guards.length import length_guard
+from skillgit.guards.length import length_guard, length_warnings
 from skillgit.guards.objections import Objections
 from skillgit.records import Skill, Task
 
-__all__ = ["GUARDS", "Objections", "guard"]
+__all__ = ["GUARDS", "Objections", "guard", "text_warnings"]
 
 
 class Guard(Protocol):
@@ -37,3 +37,9 @@ def guard(candidate: Skill, current: Skill, tasks: Sequence[Task], config: Confi
         refusals=tuple(line for one in found for line in one.refusals),
         warnings=tuple(line for one in found for line in one.warnings),
     )
+
+
+def text_warnings(skill: Skill) -> tuple[str, ...]:
+    """What of a skill as it is goes against the Agent Skills specification; it blocks nothing."""
+    broken = [line for document in skill.documents for line in violations(document)]
+    return (*broken, *length_warnings(skill))

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Self
 
 from skillgit.errors import ConflictError, RepositoryError, UserError
 from skillgit.history import RunHead
+from skillgit.records import Usage
 
 FORMAT = 1
 SCHEMA = """
@@ -113,6 +114,20 @@ class Journal:
         rows = self._execute("SELECT COUNT(*) FROM replies WHERE run_id = ?", run_id)
         count: int = rows[0][0]
         return count
+
+    def usage(self, run_id: str | None = None) -> dict[str, tuple[int, Usage]]:
+        """The calls and their tokens in a run, or in all that is kept, by role."""
+        rows = self._execute(
+            "SELECT role, COUNT(*), "
+            "TOTAL(json_extract(reply, '$.usage.prompt_tokens')), "
+            "TOTAL(json_extract(reply, '$.usage.completion_tokens')) "
+            "FROM replies WHERE ?1 = '' OR run_id = ?1 GROUP BY role ORDER BY role",
+            run_id or "",
+        )
+        return {
+            role: (calls, Usage(prompt_tokens=int(sent), completion_tokens=int(back)))
+            for role, calls, sent, back in rows
+        }
 
     def replies(self, run_id: str, step: int) -> dict[CallKey, JournaledReply]:
         """All that is known of one step of a run."""

@@ -5,33 +5,84 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import Self
 
 from pydantic import ValidationError
 
 from skillgit.canonical import canonical_json
+from skillgit.config import BudgetConfig, PricesConfig
 from skillgit.errors import BudgetError
 from skillgit.history import Costs
 from skillgit.models.journal import CallKey, Journal, JournaledReply
 from skillgit.ports import Clock, ReplyT
-from skillgit.records import PaidCall, PaidReply, Record, Usage
+from skillgit.records import PaidCall, PaidReply, Record, Role, Usage
 
 
 class Meter:
     """What a run has spent, against what it may spend. Thread-safe; its numbers may be read.
 
-    `used` counts every call the run ever paid for, those of killed processes included;
-    `made` and `replayed` count what this process did. A call that fails is given back.
+    `used` counts every call the run ever paid for, those of killed processes included, and
+    `spent` has the tokens of these by role; `made`, `replayed` and `usage` are what this process
+    did. A call that fails is given back. Limits on tokens, money and time are looked at before
+    each call, so what is in flight when they are reached is over them.
     """
 
     def __init__(self, *, max_calls: int | None = None, used: int = 0) -> None:
         self._lock = threading.Lock()
+        self._budget = BudgetConfig(calls=max_calls)
+        self._clock: Clock | None = None
+        self._began = 0.0
         self.max_calls = max_calls
         self.used = used
         self.made = 0
         self.replayed = 0
         self.usage = Usage()
+        self.spent: dict[str, Usage] = {}
+
+    @classmethod
+    def within(
+        cls,
+        budget: BudgetConfig,
+        *,
+        clock: Clock,
+        used: int = 0,
+        spent: Mapping[str, Usage] | None = None,
+    ) -> Self:
+        """The meter of a budget, with what was spent of it before; minutes begin now."""
+        meter = cls(max_calls=budget.calls, used=used)
+        meter._budget, meter._clock, meter._began = budget, clock, clock.monotonic()
+        meter.spent.update(spent or {})
+        return meter
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of every call the run ever paid for."""
+        return sum(usage.total for usage in self.spent.values())
+
+    @property
+    def usd(self) -> float:
+        """What those cost. Unit: US dollars."""
+        return cost_of(self.spent, self._budget.prices)
+
+    @property
+    def minutes(self) -> float:
+        """How long this process has been at it. Unit: minutes."""
+        return (self._clock.monotonic() - self._began) / 60 if self._clock else 0.0
+
+    def limits(self) -> list[str]:
+        """The budget in words, with what is used of it; one line for each limit."""
+        budget, lines = self._budget, []
+        if self.max_calls is not None:
+            lines.append(f"the budget stops it at {self.max_calls} calls; {self.used} are made")
+        if budget.tokens is not None:
+            lines.append(f"the budget stops it at {budget.tokens} tokens; {self.tokens} are taken")
+        if budget.usd is not None:
+            lines.append(f"the budget stops it at ${budget.usd:g}; ${self.usd:.4f} are spent")
+        if budget.minutes is not None:
+            lines.append(f"the budget stops it after {budget.minutes:g} minutes")
+        return lines
 
     def reserve(self) -> None:
         """Take one call from the budget before it is made.
@@ -39,12 +90,7 @@ class Meter:
         Raises: BudgetError when there is none left.
         """
         with self._lock:
-            if self.max_calls is not None and self.used >= self.max_calls:
-                raise BudgetError(
-                    f"the budget of {self.max_calls} calls is used up: {self.used} were made",
-                    hint="Raise `calls` under [budget] in skillgit.toml and run this again: "
-                    "nothing paid for is lost.",
-                )
+            self._refuse_overspending()
             self.used += 1
 
     def give_back(self) -> None:
@@ -52,12 +98,55 @@ class Meter:
         with self._lock:
             self.used -= 1
 
-    def count(self, reply: PaidReply, *, fresh: bool) -> None:
+    def count(self, reply: PaidReply, *, role: str, fresh: bool) -> None:
         """A reply is there, made now or replayed from the journal."""
         with self._lock:
             self.made += fresh
             self.replayed += not fresh
             self.usage += reply.usage
+            if fresh:
+                self.spent[role] = self.spent.get(role, Usage()) + reply.usage
+
+    def _refuse_overspending(self) -> None:
+        budget = self._budget
+        if self.max_calls is not None and self.used >= self.max_calls:
+            raise _used_up(f"{self.max_calls} calls", f"{self.used} were made", "calls")
+        if budget.tokens is not None and self.tokens >= budget.tokens:
+            raise _used_up(f"{budget.tokens} tokens", f"{self.tokens} were taken", "tokens")
+        if budget.usd is not None and self.usd >= budget.usd:
+            raise _used_up(f"${budget.usd:g}", f"${self.usd:.4f} were spent", "usd")
+        if budget.minutes is not None and self.minutes >= budget.minutes:
+            raise BudgetError(
+                f"the budget of {budget.minutes:g} minutes is used up",
+                hint="Run this again to go on for as long: nothing paid for is lost.",
+            )
+
+
+def _used_up(budget: str, used: str, key: str) -> BudgetError:
+    return BudgetError(
+        f"the budget of {budget} is used up: {used}",
+        hint=f"Raise `{key}` under [budget] in skillgit.toml and run this again: "
+        "nothing paid for is lost.",
+    )
+
+
+def cost_of(spent: Mapping[str, Usage], prices: PricesConfig) -> float:
+    """What tokens cost, by the role that took them; a judge without a price has the optimizer's.
+
+    Unit: US dollars.
+    """
+    by_role = {
+        Role.TARGET: prices.target,
+        Role.OPTIMIZER: prices.optimizer,
+        Role.JUDGE: prices.judge or prices.optimizer,
+    }
+    total = 0.0
+    for role, usage in spent.items():
+        price = by_role[Role(role)]
+        if price is not None:
+            total += usage.prompt_tokens * price.prompt
+            total += usage.completion_tokens * price.completion
+    return total / 1_000_000
 
 
 class StepPaid:
@@ -155,7 +244,7 @@ class StepPaid:
             self._usage += reply.usage
             self._milliseconds += reply.milliseconds
             self._finished_at = max(self._finished_at or row.finished, row.finished)
-        self._meter.count(reply, fresh=fresh)
+        self._meter.count(reply, role=row.role, fresh=fresh)
 
 
 def request_hash(request: Record) -> str:

@@ -47,7 +47,7 @@ def _step_lines(note: StepNote) -> list[str]:
         if note.score_after_is_bound:
             after = f"at most {after}"
         lines.append(f"  Rejected edits (score {_number(note.score_before)} → {after}):")
-        lines += [f"    {i}. {_edit_text(e)}" for i, e in enumerate(note.rejected_edits, start=1)]
+        lines += [f"    {i}. {edit_text(e)}" for i, e in enumerate(note.rejected_edits, start=1)]
     return lines
 
 
@@ -60,7 +60,8 @@ def _pattern_line(pattern: FailurePattern) -> str:
     return f"  - {_quoted(str(pattern))} ({detail})"
 
 
-def _edit_text(edit: Edit) -> str:
+def edit_text(edit: Edit) -> str:
+    """An edit that was tried, as one line."""
     match edit.op:
         case EditOp.ADD:
             after = f"after={_quoted(edit.anchor)} " if edit.anchor else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from skillgit.document import Document
+from skillgit.document import Document, Region
 from skillgit.edits import apply_edits
 from skillgit.errors import DocumentError
 from skillgit.guards.length import is_too_long
@@ -15,10 +15,15 @@ MAIN_ALIAS = "skill"
 
 
 def update_skill(
-    skill: Skill, edits: Sequence[Edit], *, known_rejected: Collection[Edit] = ()
+    skill: Skill,
+    edits: Sequence[Edit],
+    *,
+    known_rejected: Collection[Edit] = (),
+    region: Region | None = None,
 ) -> tuple[Skill, tuple[EditOutcome, ...]]:
     """The candidate that the edits make of a skill, with what became of each edit.
 
+    With a `region`, they are bullets inside it.
     Shape: one outcome per edit, in the edits' order.
     Raises: DocumentError when a document that is named cannot be used; the message has its path.
     """
@@ -31,7 +36,10 @@ def update_skill(
         rejected = [edit for edit in known_rejected if target_path(skill, edit) == document.path]
         try:
             data, done = apply_edits(
-                document.data, [edits[i] for i in places], known_rejected=rejected
+                document.data,
+                [edits[i] for i in places],
+                known_rejected=rejected,
+                region=region,
             )
         except DocumentError as error:
             raise _naming(document, error) from error
@@ -42,7 +50,11 @@ def update_skill(
 
 
 def update_within(
-    skill: Skill, edits: Sequence[Edit], *, max_tokens: int | None
+    skill: Skill,
+    edits: Sequence[Edit],
+    *,
+    max_tokens: int | None,
+    region: Region | None = None,
 ) -> tuple[Skill, tuple[EditOutcome, ...]]:
     """The candidate that the edits make of a skill, none of which may make it too long.
 
@@ -52,7 +64,7 @@ def update_within(
     """
     kept = list(range(len(edits)))
     while True:
-        candidate, done = update_skill(skill, [edits[i] for i in kept])
+        candidate, done = update_skill(skill, [edits[i] for i in kept], region=region)
         outcomes = dict(zip(kept, done, strict=True))
         growing = [i for i in kept if _adds_text(outcomes[i])]
         if not growing or not is_too_long(candidate, skill, max_tokens):
