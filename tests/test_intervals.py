@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -145,3 +146,9 @@ def test_pairs_are_sorted_into_better_worse_and_equal() -> None:
 
 def test_no_pairs_compare_to_nothing() -> None:
     assert compare([]) is None
+
+
+def test_the_example_of_the_guide_is_what_comes_out() -> None:
+    found = net_share_interval(4, 0, 4)
+    guide = Path(__file__).parents[1] / "docs" / "how-to" / "compare-versions.md"
+    assert f"interval {found.low:+.4f} to {found.high:+.4f}" in guide.read_text(encoding="utf-8")
