@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO ?= demo
 
-.PHONY: demo test lint format install clean
+.PHONY: demo test lint format docs install clean
 
 # The stamp is newer than pyproject.toml exactly when what it names is installed.
 $(VENV)/.installed: pyproject.toml
@@ -31,6 +31,10 @@ lint: install
 format: install
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+## The reference pages and the man page, from the program itself.
+docs: install
+	$(BIN)/python -m skillgit.cli.reference
 
 clean:
 	rm -rf $(VENV) $(DEMO) dist build

@@ -1,4 +1,4 @@
-"""The reference pages, made from the program itself: `python -m skillgit.cli.reference` writes them.
+"""The reference pages, made from the program itself: `make docs` writes them, and the man page.
 
 A test compares them with what is in docs/reference.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from types import ModuleType, UnionType
@@ -19,7 +20,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from skillgit import config
-from skillgit.cli.group import COMMANDS, root
+from skillgit.cli.group import root
 from skillgit.cli.invocation import Invocation
 
 PAGES = Path("docs/reference")
@@ -27,34 +28,45 @@ _GENERATED = "<!-- Made by `python -m skillgit.cli.reference`; edits here are lo
 _ABOUT_CONFIG = """\
 The file stands at the repository's root and is committed. Every key changes behaviour; an unknown
 one is an error. `skillgit init` writes the first version."""
-_EXIT_CODES = """\
-## Exit codes
-
-| code | meaning |
-|---|---|
-| 0 | done, also when nothing was accepted |
-| 1 | something you can put right |
-| 2 | wrong usage |
-| 3 | blocked: a model could not be reached, or nothing usable came back |
-| 4 | another writer moved the branch, or holds the run |
-| 5 | stopped by a budget; all finished work is committed |
-| 6 | waiting for answers |
-| 70 | a bug; the trace is in a file whose path is printed |
-| 130 | interrupted; all finished work is committed |
-
-Errors go to stderr as `error: …`, what to do about them as `hint: …`. Only results go to stdout.
-"""
+EXIT_CODES = {
+    0: "done, also when nothing was accepted",
+    1: "something you can put right",
+    2: "wrong usage",
+    3: "blocked: a model could not be reached, or nothing usable came back",
+    4: "another writer moved the branch, or holds the run",
+    5: "stopped by a budget; all finished work is committed",
+    6: "waiting for answers",
+    70: "a bug; the trace is in a file whose path is printed",
+    130: "interrupted; all finished work is committed",
+}
+_STREAMS = (
+    "Errors go to stderr as `error: …`, what to do about them as `hint: …`. "
+    "Only results go to stdout.\n"
+)
 
 
 def cli_page() -> str:
     """docs/reference/cli.md: the help of every command."""
-    parts = ["# Command line", _GENERATED, _help("skillgit", root, None)]
-    context = _context("skillgit", root, None)
-    for name in COMMANDS:
-        command = root.get_command(context, name)
-        if command is not None:
-            parts.append(_help(f"skillgit {name}", command, context))
-    return "\n\n".join([*parts, _EXIT_CODES])
+    parts = ["# Command line", _GENERATED]
+    parts += [f"## {c.command_path}\n\n```\n{c.get_help()}\n```" for c in contexts()]
+    rows = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
+    table = "\n".join(["| code | meaning |", "|---|---|", *rows])
+    return "\n\n".join([*parts, "## Exit codes", table, _STREAMS])
+
+
+def contexts() -> Iterator[click.Context]:
+    """Every command that is shown, the program itself first and subcommands after theirs."""
+    yield from _below(_context("skillgit", root, None))
+
+
+def _below(context: click.Context) -> Iterator[click.Context]:
+    yield context
+    group = context.command
+    if isinstance(group, click.Group):
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if command is not None:
+                yield from _below(_context(name, command, context))
 
 
 def config_page() -> str:
@@ -98,11 +110,6 @@ def _context(name: str, command: click.Command, parent: click.Context | None) ->
     )
 
 
-def _help(title: str, command: click.Command, parent: click.Context | None) -> str:
-    context = _context(title.split()[-1], command, parent)
-    return f"## {title}\n\n```\n{command.get_help(context)}\n```"
-
-
 def _section(name: str, field: FieldInfo, docs: dict[tuple[str, str], str]) -> list[str]:
     (record,) = _records(field.annotation)
     needed = " (required)" if field.is_required() else ""
@@ -119,10 +126,16 @@ def _rows(record: type[BaseModel], docs: dict[tuple[str, str], str], *, prefix: 
         if nested:
             rows += _rows(nested[0], docs, prefix=f"{prefix}{key}.")
             continue
-        meaning = " ".join(docs.get((record.__name__, key), "").split())
+        meaning = " ".join(_meaning(record, key, docs).split())
         cells = (f"`{prefix}{key}`", _type(field), _default(field), meaning)
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return rows
+
+
+def _meaning(record: type[BaseModel], key: str, docs: dict[tuple[str, str], str]) -> str:
+    """What a key means; of one that is inherited, the docstring of the class that has it."""
+    owners = (owner.__name__ for owner in record.__mro__)
+    return next((docs[name, key] for name in owners if (name, key) in docs), "")
 
 
 def _records(annotation: Any) -> list[type[BaseModel]]:
@@ -186,6 +199,9 @@ def _bounds(metadata: list[Any]) -> str:
 
 
 if __name__ == "__main__":
+    from skillgit.cli.man_page import MAN_PAGE, man_page
+
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else PAGES
     (folder / "cli.md").write_text(cli_page(), encoding="utf-8")
     (folder / "config.md").write_text(config_page(), encoding="utf-8")
+    MAN_PAGE.write_text(man_page(), encoding="utf-8")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from skillgit.cli.completing import VARIABLE, answer
 from skillgit.cli.group import root
 from skillgit.cli.invocation import Invocation
 from skillgit.errors import SkillgitError
@@ -22,6 +23,8 @@ BROKEN_PIPE = 141
 def run(arguments: Sequence[str], environ: Mapping[str, str], *, name: str = "skillgit") -> int:
     """The exit code of one command; what went wrong stands on stderr."""
     invocation = Invocation(environ=environ, directory=Path.cwd(), name=name)
+    if environ.get(VARIABLE):
+        return answer(root, invocation, environ[VARIABLE])
     try:
         code = _invoke(invocation, list(arguments))
         sys.stdout.flush()

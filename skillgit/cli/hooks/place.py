@@ -1,0 +1,114 @@
+"""Where a repository's hooks stand, and who looks after them. Reads only."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from skillgit.cli.worktree import Worktree
+from skillgit.store.git_cli import version
+from skillgit.store.private import FOLDER as PRIVATE
+
+CONFIG_HOOKS_SINCE = (2, 54)
+
+_LEFTHOOK = tuple(
+    f"{folder}{dot}lefthook.{kind}"
+    for folder, dot in (("", ""), ("", "."), (".config/", ""))
+    for kind in ("yml", "yaml", "toml", "json", "jsonc")
+)
+_PRE_COMMIT = (".pre-commit-config.yaml", ".pre-commit-config.yml", "prek.toml")
+
+
+class Manager(StrEnum):
+    """A program that writes hooks itself and calls what its own files name."""
+
+    HUSKY = "husky"
+    LEFTHOOK = "lefthook"
+    PRE_COMMIT = "pre-commit"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A repository's hooks: the folder that git looks into, and what decides about it.
+
+    `hooks_path` is where core.hooksPath is set, as git names scopes (`local`, `global` …), or
+    `None`. `common` is the git dir that all work trees share.
+    """
+
+    tree: Worktree
+    common: Path
+    folder: Path
+    hooks_path: str | None
+    manager: Manager | None
+    manager_file: Path | None
+    config_hooks: bool
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the folder serves this repository alone and no other program fills it."""
+        if self.manager is not None or (self.folder.exists() and not self.folder.is_dir()):
+            return False
+        real = self.folder.resolve()
+        here = real.is_relative_to(self.common) or real.is_relative_to(self.tree.root)
+        return here and self.hooks_path in (None, "local", "worktree")
+
+    @property
+    def private_folder(self) -> Path:
+        """Where the scripts stand that git's configuration and agents call."""
+        return self.common / PRIVATE / "hooks"
+
+    def asked(self, hook: str) -> Path:
+        """The file in which a line for a hook belongs."""
+        if self.manager is Manager.HUSKY:
+            return self.tree.root / ".husky" / hook
+        return self.manager_file or self.folder / hook
+
+    def calls_us(self, hook: str) -> bool:
+        """Whether somebody's own hook calls ours already."""
+        try:
+            text = self.asked(hook).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return False
+        return f"skillgit hook {hook}" in text or f"id: skillgit-{hook}" in text
+
+
+def place_of(tree: Worktree) -> Place:
+    """Where the hooks of a repository stand.
+
+    Raises: RepositoryError.
+    """
+    manager, file = _manager(tree)
+    return Place(
+        tree=tree,
+        common=_asked(tree, "--git-common-dir").resolve(),
+        folder=_asked(tree, "--git-path", "hooks"),
+        hooks_path=_scope_of_hooks_path(tree),
+        manager=manager,
+        manager_file=file,
+        config_hooks=version(tree.git) >= CONFIG_HOOKS_SINCE,
+    )
+
+
+def _asked(tree: Worktree, *words: str) -> Path:
+    found = tree.git.checked("rev-parse", "--path-format=absolute", *words)
+    return Path(os.fsdecode(found.stdout).removesuffix("\n"))
+
+
+def _scope_of_hooks_path(tree: Worktree) -> str | None:
+    found = tree.ask("config", "--show-scope", "--get", "core.hooksPath")
+    return found.partition("\t")[0] if found else None
+
+
+def _manager(tree: Worktree) -> tuple[Manager | None, Path | None]:
+    if tree.bare:
+        return None, None
+    hooks_path = tree.setting("core.hooksPath") or ""
+    if (tree.root / ".husky").is_dir() or ".husky" in Path(hooks_path).parts:
+        return Manager.HUSKY, None
+    for manager, names in ((Manager.LEFTHOOK, _LEFTHOOK), (Manager.PRE_COMMIT, _PRE_COMMIT)):
+        for name in names:
+            if (tree.root / name).is_file():
+                return manager, tree.root / name
+    return None, None

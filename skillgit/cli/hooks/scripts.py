@@ -1,0 +1,82 @@
+"""The shipped scripts, and the stamp by which an installed copy is known for ours."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from enum import StrEnum
+from pathlib import Path
+
+from skillgit.errors import UserError
+from skillgit.resources import shipped_text
+
+HOOKS = ("pre-commit", "pre-push", "post-merge")
+SESSION_END = "session-end"
+
+_STAMP = "# Installed by skillgit; `skillgit hooks uninstall` takes it away. "
+_STAMPED = re.compile(rf"(#!/bin/sh\n){re.escape(_STAMP)}([0-9a-f]{{16}})\n", re.ASCII)
+_DIGITS = 16
+_EXECUTABLE = 0o755
+
+
+class Copy(StrEnum):
+    """What stands where a script of ours would."""
+
+    NONE = "none"
+    CURRENT = "current"
+    OLDER = "older"
+    EDITED = "edited"
+    FOREIGN = "foreign"
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is as one version of this program wrote it."""
+        return self in (Copy.CURRENT, Copy.OLDER)
+
+
+def script(name: str) -> str:
+    """A shipped script as it is installed: with a stamp over the rest of its text."""
+    folder = "hooks/agents" if name == SESSION_END else "hooks"
+    first, _, rest = shipped_text(folder, name).partition("\n")
+    return f"{first}\n{_STAMP}{_digest(rest)}\n{rest}"
+
+
+def copy_at(path: Path, name: str) -> Copy:
+    """What stands at a path.
+
+    A script of an older version is known by its stamp, which an edit no longer fits.
+    """
+    if path.is_symlink():
+        return Copy.FOREIGN
+    try:
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+    except (FileNotFoundError, NotADirectoryError):
+        return Copy.NONE
+    except OSError:
+        return Copy.FOREIGN
+    stamp = _STAMPED.match(text)
+    if stamp is None:
+        return Copy.FOREIGN
+    if _digest(text[stamp.end() :]) != stamp[2]:
+        return Copy.EDITED
+    return Copy.CURRENT if text == script(name) else Copy.OLDER
+
+
+def write_script(path: Path, name: str) -> None:
+    """Put a script where it is to stand, whole or not at all.
+
+    Raises: UserError.
+    """
+    fresh = path.with_name(f".{path.name}.skillgit-new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(script(name), encoding="utf-8")
+        fresh.chmod(_EXECUTABLE)
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise UserError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
