@@ -18,6 +18,10 @@ __all__ = ["Finding", "find_secrets", "redact", "redacted_excerpt", "refuse_secr
 MARK = "[redacted:"
 CUT = "…"
 
+EXAMPLES = frozenset(("pass", "password", "passwd", "secret", "xxx", "token", "p", "pw"))
+SHORTEST_REFUSED = 6
+"""What is shorter is taken out of a text, but no reason to refuse one. Unit: characters."""
+
 _KINDS_OF: dict[str, list[int]] = {}
 for _index, _kind in enumerate(KINDS):
     for _hint in _kind.hints:
@@ -72,13 +76,22 @@ def refuse_secrets(path: str, data: bytes, *, before: bytes = b"") -> None:
     """
     text, known = _text(data), _text(before)
     old = {known[found.start : found.end] for found in find_secrets(known)}
-    new = [found for found in find_secrets(text) if text[found.start : found.end] not in old]
+    new = [
+        found
+        for found in find_secrets(text)
+        if (secret := text[found.start : found.end]) not in old and not _is_an_example(secret)
+    ]
     if new:
         places = ", ".join(f"line {found.line} ({found.kind})" for found in new[:5])
         raise UserError(
             f"{path} is not committed: it holds what looks like a secret, {places}",
             hint="Take it out, or put a placeholder such as <API_KEY> in its place.",
         )
+
+
+def _is_an_example(secret: str) -> bool:
+    """Whether a document plainly shows a form rather than a secret: `user:password`, `123`."""
+    return len(secret) < SHORTEST_REFUSED or secret.rpartition(":")[2].lower() in EXAMPLES
 
 
 def _text(data: bytes) -> str:

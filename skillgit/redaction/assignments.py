@@ -6,7 +6,7 @@ The name decides; the value may only excuse itself, as a placeholder, a type, or
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -26,8 +26,13 @@ class Strength(Enum):
     """How much a name says: after a strong one, every value is taken for a secret."""
 
     NONE = 0
-    WEAK = 1
-    STRONG = 2
+    FAINT = 1
+    WEAK = 2
+    STRONG = 3
+
+
+_SHORTEST = {Strength.FAINT: 16, Strength.WEAK: 8}
+"""How long a value has to be after a name that is not strong. Unit: characters."""
 
 
 class Span(NamedTuple):
@@ -37,11 +42,25 @@ class Span(NamedTuple):
     end: int
 
 
-_ASSIGNMENT = re.compile(
-    r"(?<![\w$])(?P<key>[A-Za-z_À-ÿ][\w.\-À-ÿ]{0,80})\\{0,3}[\"'`]?\]?(?P<op>[ \t]{0,8}(?:=>|:=|=(?!=)|:(?!:))[ \t]{0,8})"
-    r"(?:[bru]{1,2}(?=[\"']))?"
-    r"(?:(?P<quote>\\{0,3}[\"'`])(?P<quoted>[^\n]{1,2000}?)(?:(?P=quote)|(?=\n)|\Z)|(?P<bare>[^\s\"'`<>,;(){}\[\]][^\s\"'`,;(){}\[\]]{0,2000}))"
+class _Given(NamedTuple):
+    named: re.Match[str]
+    value: str
+    start: int
+    end: int
+    quoted: bool
+
+
+_NAMED = re.compile(
+    r"(?<![\w$])(?P<key>[A-Za-z_À-ÿ][\w.\-À-ÿ]{0,80})\\{0,3}[\"'`]?\]?"
+    r"(?P<op>[ \t]{0,8}(?:=>|:=|=(?!=)|:(?!:))[ \t]{0,8})(?:[bru]{1,2}(?=[\"']))?"
 )
+_QUOTED = re.compile(r"(?P<quote>\\{0,3}[\"'`])(?P<value>[^\n]+?)(?=(?P=quote)|\n|\Z)")
+_BARE = re.compile(r"(?P<value>[^\s\"'`<>,;(){}\[\]][^\s\"'`,;(){}\[\]]{0,3999})")
+_BARE_IN_SHELL = re.compile(r"(?P<value>[^\s\"'`<>(){}\[\]][^\s\"'`]{0,3999})")
+_END_OF_BARE = re.compile(r"[\s\"'`]|\Z")
+_BETWEEN = ";,)"
+LOOKED_AT = 4_000
+"""How much of a bare value is looked at to tell what it is. Unit: characters."""
 _FLAG = re.compile(
     r"(?<![\w\-])--?(?P<key>[A-Za-z][\w\-]{2,40})[ \t]+(?P<value>(?!-)[^\s\"'`]{3,}|[\"'][^\n\"']{3,}[\"'])"
 )
@@ -72,6 +91,11 @@ _KEY_OWNERS = _words(
     "api access secret private auth account encryption signing master shared storage service "
     "ssh consumer app application client webhook hmac jwt license deploy subscription"
 )
+_OPEN_KEYS = _words(
+    "public primary foreign sort cache partition hash index row dict map object registry group "
+    "idempotency query unique composite natural shortcut hot arrow sorting lookup join range route "
+    "translation message i18n react list item state field column config answer"
+)
 _ABOUT = _words(
     "name names id ids path file files filename url uri arn ref type kind length len size "
     "count expires expiry expiration ttl format policy field label prefix suffix hint env var "
@@ -88,7 +112,7 @@ _NO_VALUE = _words(
     "bytes optional any object text number secretstr password token secret key value varchar "
     "char float required missing empty unset n/a na tbd todo changeme change-me redacted "
     "hidden placeholder example dummy sample foo bar baz void self required, optional, the a "
-    "an is are not in"
+    "an is are not in await async lambda function new return typealias"
 )
 _PLACEHOLDER = re.compile(
     r"(?i)^(?:[$%<{\[(*…]|\.\.\.|\\?\$|your?[_\- ]|my[_\- ](?:api|secret|token|key|pass)|x{3,}|\*{2,}|\.{3}|"
@@ -104,17 +128,15 @@ def assigned_secrets(text: str, lowered: str) -> Iterator[Span]:
     """Where the values of secret names stand in a text; `lowered` is the same in lower case."""
     if not [hint for hint in HINTS if hint in lowered]:
         return
-    for found in _ASSIGNMENT.finditer(text):
-        group = "bare" if found["bare"] is not None else "quoted"
-        strength = name_strength(found["key"])
-        if strength is Strength.NONE:
+    done = 0
+    for named in _NAMED.finditer(text):
+        strength = name_strength(named["key"])
+        if strength is Strength.NONE or named.start() < done:
             continue
-        value = found[group]
-        end = found.end(group)
-        called = group == "bare" and text[end : end + 1] == "("
-        if called or not _is_secret(found["key"], value, strength, found, group, text):
-            continue
-        yield Span(found.start(group), end)
+        given = _given(named, text)
+        if given is not None and _is_secret(strength, given, text):
+            done = _whole_end(given, text)
+            yield Span(given.start, done)
     for pattern in (_FLAG, _DECLARED, _SPOKEN, _ELEMENT):
         for found in pattern.finditer(text):
             value = found["value"].strip("\"'")
@@ -133,19 +155,23 @@ def name_strength(name: str) -> Strength:
     if not parts or (len(parts) > 1 and parts[-1] in _ABOUT):
         return Strength.NONE
     last, before = parts[-1], parts[:-1]
-    if last in _PASSWORDS:
-        return Strength.NONE if last == "pass" and _NOT_OF_ACCESS & set(before) else Strength.STRONG
-    if last in _SECRETS or "".join(parts) in _KEYS or last in _KEYS:
+    if _NOT_OF_ACCESS & set(before):
+        return Strength.NONE
+    if last in _PASSWORDS or last in _SECRETS or last in _KEYS or "".join(parts) in _KEYS:
         return Strength.STRONG
-    if last == "key" and before and before[-1] in _KEY_OWNERS:
-        return Strength.STRONG
-    if last in _TOKENS and not _NOT_OF_ACCESS & set(before):
+    if last == "key":
+        return _key_strength(before)
+    if last in _TOKENS:
         return Strength.STRONG if before else Strength.WEAK
-    if last in ("auth", "value", "base", "plain", "default") and before:
-        return name_strength("_".join(before)) if last != "auth" else Strength.WEAK
-    if last == "auth" and name.startswith("_"):
+    if last == "auth" or (_PASSWORDS | _SECRETS | _KEYS) & set(before) or "key" in before:
         return Strength.WEAK
     return Strength.NONE
+
+
+def _key_strength(owner: Sequence[str]) -> Strength:
+    if not owner or owner[-1] in _OPEN_KEYS:
+        return Strength.NONE
+    return Strength.STRONG if owner[-1] in _KEY_OWNERS else Strength.FAINT
 
 
 def looks_random(value: str) -> bool:
@@ -157,26 +183,49 @@ def looks_random(value: str) -> bool:
     return any(c.isdigit() for c in core) or mixed or any(c in "!@#$%^&*+=~_" for c in core)
 
 
-def _is_secret(
-    key: str, value: str, strength: Strength, found: re.Match[str], group: str, text: str
-) -> bool:
+def _given(named: re.Match[str], text: str) -> _Given | None:
+    """The value after a name; `None` where there is none."""
+    found, quoted = _QUOTED.match(text, named.end()), True
+    if found is None:
+        quoted = False
+        shell = named["op"] == "=" and named["key"].upper() == named["key"]
+        found = (_BARE_IN_SHELL if shell else _BARE).match(text, named.end())
+    if found is None:
+        return None
+    value = found["value"] if quoted else found["value"].rstrip(_BETWEEN)
+    start = found.start("value")
+    return _Given(named, value, start, start + len(value), quoted=quoted)
+
+
+def _whole_end(given: _Given, text: str) -> int:
+    """Where a value ends, also one that was too long to be looked at whole."""
+    if given.quoted or given.end - given.start < LOOKED_AT:
+        return given.end
+    return _END_OF_BARE.search(text, given.end).start()  # type: ignore[union-attr]
+
+
+def _is_secret(strength: Strength, given: _Given, text: str) -> bool:
+    key, value = given.named["key"], given.value
     if _excused(key, value):
         return False
-    if group == "bare" and _is_code(key, value):
+    if not given.quoted and (text[given.end : given.end + 1] == "(" or _is_code(key, value)):
         return False
-    if strength is Strength.WEAK:
-        return len(value) >= 8 and looks_random(value)
-    if group == "quoted" or ":" not in found["op"]:
+    if strength is not Strength.STRONG:
+        if not given.quoted and value.isidentifier() and not any(c.isdigit() for c in value):
+            return False
+        return len(value) >= _SHORTEST[strength] and looks_random(value)
+    if given.quoted or ":" not in given.named["op"]:
         return True
-    return looks_random(value) or _alone_on_its_line(found, text)
+    return looks_random(value) or _alone_on_its_line(given, text)
 
 
-def _alone_on_its_line(found: re.Match[str], text: str) -> bool:
+def _alone_on_its_line(given: _Given, text: str) -> bool:
     """Whether the assignment is all there is on its line, as in a YAML file."""
-    start = text.rfind("\n", max(0, found.start() - 40), found.start()) + 1
-    before = text[max(start, found.start() - 40) : found.start()].strip(" \t-+>|\"'")
-    end = text.find("\n", found.end(), found.end() + 40)
-    after = text[found.end() : found.end() + 40 if end < 0 else end].strip(" \t\r,\"'")
+    began, ended = given.named.start(), given.end
+    start = text.rfind("\n", max(0, began - 40), began) + 1
+    before = text[max(start, began - 40) : began].strip(" \t-+>|\"'")
+    end = text.find("\n", ended, ended + 40)
+    after = text[ended : ended + 40 if end < 0 else end].strip(" \t\r,\"'")
     return before in ("", "export", "set") and (not after or after.startswith("#"))
 
 
@@ -197,5 +246,5 @@ def _is_code(key: str, value: str) -> bool:
     if _IDENTIFIER.fullmatch(value) and not any(c.isdigit() for c in value):
         own = {part.lower() for part in _PARTS.findall(key)}
         theirs = [part.lower() for part in _PARTS.findall(value)]
-        return bool(theirs) and theirs[-1] in own and value.lower() != value.upper()
+        return bool(own & set(theirs))
     return False

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-LONGEST_START = 2_048
+LONGEST_START = 4_200
 """How many characters after its beginning are enough to recognise any secret.
 Unit: characters."""
 
@@ -146,7 +146,7 @@ KINDS: tuple[SecretKind, ...] = (
         ("://",),
         re.compile(
             r"(?i)(?<![a-z0-9])[a-z][a-z0-9+.\-]{1,30}://"
-            r"(?P<secret>[^\s/?#@:\"'<>`\\]{0,200}:(?!\d{1,5}[/?#])[^\s\"'<>`\\/]{1,500})@"
+            r"(?P<secret>[^\s/?#@:\"'<>`\\]{0,200}:(?!\d{1,5}[/?#])[^\s\"'<>`\\/]{1,4000})@"
             r"(?=[^\s@/:]|\[)"
         ),
     ),
@@ -155,7 +155,7 @@ KINDS: tuple[SecretKind, ...] = (
         ("://",),
         re.compile(
             r"(?i)(?<![a-z0-9])[a-z][a-z0-9+.\-]{1,30}://"
-            r"(?P<secret>[^\s/?#@:\"'<>`\\]{0,200}:(?!\d{1,5}[/?#])[^\s@\"'<>`\\]{1,500})@"
+            r"(?P<secret>[^\s/?#@:\"'<>`\\]{0,200}:(?!\d{1,5}[/?#])[^\s@\"'<>`\\]{1,4000})@"
         ),
     ),
     SecretKind(
@@ -171,8 +171,16 @@ KINDS: tuple[SecretKind, ...] = (
         ("authorization",),
         re.compile(
             r"(?i)authorization\\?[\"']?\s{0,4}[:=]\s{0,4}\\?[\"']?"
-            r"(?:(?:bearer|basic|token|apikey|digest|negotiate|key|aws4-hmac-sha256)\s+)?"
+            r"(?:bearer|basic|token|apikey|digest|negotiate|key|aws4-hmac-sha256)\s+"
             r"(?P<secret>(?![$<{%\[(*])[^\s\"'\\,;]{6,}(?:,\s*(?:credential|signedheaders|signature)=[^\s\"'\\,]+)*)"
+        ),
+    ),
+    SecretKind(
+        "authorization",
+        ("authorization",),
+        re.compile(
+            r"(?i)authorization\\?[\"']?\s{0,4}[:=]\s{0,4}\\?[\"']?"
+            rf"(?P<secret>(?![$<{{%\[(*]){_WITH_DIGIT}[^\s\"'\\,;]{{6,}})"
         ),
     ),
     SecretKind(
@@ -214,6 +222,11 @@ KINDS: tuple[SecretKind, ...] = (
         "login",
         ("password",),
         re.compile(r"(?i)\blogin\s+\S+\s+password\s+(?P<secret>\S+)"),
+    ),
+    SecretKind(
+        "login",
+        ("requirepass", "masterauth"),
+        re.compile(r"\b(?:requirepass|masterauth)[ \t]+(?P<secret>(?![$<{%])\S{3,})"),
     ),
     SecretKind(
         "url-parameter",

@@ -106,6 +106,14 @@ FORMS = [
     'os.environ["API_TOKEN"] = "{}"',
     "config['password'] = '{}'",
     "password := `{}`",
+    '{{"command": "export DB_PASS={}"}}',
+    'run("mysql --password={} shop")',
+    "sh -c 'API_TOKEN={} deploy'",
+    "DB_PASSWORD_PROD={}4Xy",
+    "STRIPE_KEY={}{}",
+    '"auth": "{}4Xy"',
+    "requirepass {}",
+    "DB_PASS={};next",
 ]
 
 HARMLESS = [
@@ -147,6 +155,17 @@ HARMLESS = [
     "password: ********",
     "password: [redacted:secret]",
     "the cookie: chocolate and oats",
+    "public_key = 'abc123def456abc123def456'",
+    "partition_key: customer_1234567890123",
+    "password_reset: true",
+    "secret_santa = 'Bob'",
+    "auth: required",
+    "def f(auth: AuthTypes | None = None, secret_value: SecretType = x) -> None: ...",
+    "authorization: Optional[str] = None",
+    "authorization = request.headers.get('x')",
+    "api_key = await self.fetch()",
+    "ENV NODE_VERSION 20.11.1",
+    "set -euo pipefail",
 ]  # fmt: skip
 
 
@@ -202,6 +221,16 @@ def test_an_excerpt_never_ends_inside_a_secret(before: int, token: str, limit: i
     assert token[:12] not in excerpt
 
 
+@pytest.mark.parametrize("length", [10, 1_000, 5_000, 100_000])
+@pytest.mark.parametrize(
+    "form", ['password="{}"', "password={}", "API_KEY={}", "eyJhbGciOiJIUzI1NiJ9.{}"]
+)
+def test_a_secret_goes_whatever_its_length(length: int, form: str) -> None:
+    secret = ("x7" * length)[:length]
+    assert "x7x7x" not in redact(f"a {form.format(secret)} b")
+    assert "x7x7x" not in redacted_excerpt("y " * 100 + form.format(secret), 400)
+
+
 def test_an_excerpt_of_a_long_private_key_shows_none_of_it() -> None:
     text = "x " * 50 + "-----BEGIN RSA PRIVATE KEY-----\n" + (BODY + "\n") * 500
     assert BODY not in redacted_excerpt(text, 4_000)
@@ -224,6 +253,10 @@ def test_a_short_text_is_its_own_excerpt() -> None:
         "x:" * 100_000 + "token",
         "://" + "a:" * 100_000,
         'password="' * 20_000,
+        "password=`" + "password='" * 20_000,
+        "password=$" * 30_000,
+        "PASSWORD=$" * 30_000,
+        "KEY=" * 50_000 + "a,;)" * 20_000,
         "<a>" * 50_000 + "secret",
     ],
 )
@@ -248,7 +281,10 @@ def test_a_blob_with_a_secret_is_refused_without_showing_it() -> None:
 
 def test_a_blob_without_or_with_none_but_old_secrets_is_let_through() -> None:
     refuse_secrets("SKILL.md", b"# A\n- password: <PASSWORD>\n\xff\xfe")
+    refuse_secrets("README.md", b"connect to https://user:password@host or postgres://u:p@db")
     old = f"ghp_{BODY}".encode()
+    with pytest.raises(UserError, match="url-password"):
+        refuse_secrets("README.md", b"https://ada:hunter2horse@host")
     refuse_secrets("SKILL.md", b"# A\n" + old, before=old)
     with pytest.raises(UserError):
         refuse_secrets("SKILL.md", b"# A\n" + old + b" ghp_zzzzzzzzzzzzzzzz", before=old)
