@@ -8,7 +8,7 @@ import click
 
 from skillgit.assembly import is_simulated
 from skillgit.bench import open_bench
-from skillgit.cli.commands.eval import skill_of
+from skillgit.cli.evaluating import skill_of
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.output import amount, count, json_option, print_json, print_table, printable, say
 from skillgit.cli.progress import Snapshot, shown
