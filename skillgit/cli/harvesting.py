@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path, PurePath
 
 from skillgit.assembly import is_simulated
+from skillgit.canonical import fingerprint
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.keys import find_key
 from skillgit.cli.project import Project, open_project
@@ -87,6 +88,13 @@ class Field:
         """The sessions of the projects after a time."""
         return Wanted(self.projects(), since)
 
+    def named(self, target: Path, places: Sequence[Place]) -> str:
+        """What tells this harvest from one of other sessions, or into another file."""
+        projects = self.projects()
+        folders = [[place.name, *map(str, place.folders)] for place in places]
+        looked_at = None if projects is None else [str(project) for project in projects]
+        return fingerprint([str(target), looked_at, folders])
+
     def digests(self) -> Digests:
         """What was read before."""
         return Digests(self.folder)
@@ -131,18 +139,26 @@ def open_field(invocation: Invocation) -> Field:
     return Field(invocation, tree, open_project(invocation))
 
 
-def read_until(folder: Path) -> datetime | None:
-    """The time of the last record that was harvested, UTC."""
-    with suppress(OSError, ValueError, AttributeError):
-        return parse_time(json.loads((folder / STATE).read_text("utf-8")).get("until"))
-    return None
+def read_until(folder: Path, what: str | None = None) -> datetime | None:
+    """The time of the last record that such a harvest took, UTC; without a name, that any took."""
+    times = _state(folder)
+    named = times.values() if what is None else [times.get(what)]
+    return max(filter(None, map(parse_time, named)), default=None)
 
 
-def write_until(folder: Path, until: datetime | None) -> None:
-    """Keep the time of the last record that was harvested."""
+def write_until(folder: Path, what: str, until: datetime | None) -> None:
+    """Keep the time of the last record that such a harvest took."""
     if until is not None:
-        text = json.dumps({"version": 1, "until": until.isoformat()})
+        times = {**_state(folder), what: until.isoformat()}
+        text = json.dumps({"version": 1, "until": times}, sort_keys=True)
         (folder / STATE).write_text(text + "\n", "utf-8")
+
+
+def _state(folder: Path) -> dict[str, object]:
+    with suppress(OSError, ValueError, AttributeError):
+        times = json.loads((folder / STATE).read_text("utf-8")).get("until")
+        return times if isinstance(times, dict) else {}
+    return {}
 
 
 def given_time(text: str) -> datetime:

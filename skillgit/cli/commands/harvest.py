@@ -47,6 +47,7 @@ class Result:
     updated: Updated
     output: Path
     since: datetime | None
+    configured: bool
 
 
 @click.command()
@@ -80,9 +81,13 @@ def command(
         raise UsageError("--all and --since exclude each other")
     field = open_field(invocation)
     target = invocation.path(output) if output else field.folder / TASKS
-    started = None if everything else given_time(since) if since else _last_time(field, target)
+    places = field.places(sources)
+    named = field.named(target, places)
+    started = given_time(since) if since else None
+    if not since and not everything and target.exists():
+        started = read_until(field.folder, named)
     _warn_of(field, target, output)
-    harvest = gather(field.places(sources), field.wanted(started), field.digests())
+    harvest = gather(places, field.wanted(started), field.digests())
     text, max_tasks = _text_of(target), field.config.max_tasks
     most = 2 * max_tasks + text.count("\n")
     chosen = Miner(miner) if miner else field.config.miner
@@ -90,17 +95,13 @@ def command(
     updated = update(text, mined.tasks, ratio=field.ratio, max_tasks=max_tasks)
     _write(target, updated.text)
     ended = [session.ended for session in harvest.sessions if session.ended is not None]
-    write_until(field.folder, max(ended, default=None))
-    result = Result(harvest, mined, updated, target, started)
+    write_until(field.folder, named, max(ended, default=None))
+    configured = field.project is not None
+    result = Result(harvest, mined, updated, target, started, configured=configured)
     if as_json:
         _print_json(result)
     else:
         _print(invocation, result, listed=listed)
-
-
-def _last_time(field: Field, target: Path) -> datetime | None:
-    """The last harvest's time, where its tasks are still there to be added to."""
-    return read_until(field.folder) if target.exists() else None
 
 
 def _warn_of(field: Field, target: Path, output: str | None) -> None:
@@ -149,7 +150,7 @@ def _print(invocation: Invocation, result: Result, *, listed: bool) -> None:
         print()
         print_table(
             ("source", "what became of it", "file"),
-            [(f.source, _fate_words(f.fate, f.why), f.path) for f in harvest.found],
+            [(f.source, _fate_words(f.fate, f.why), one_line(f.path)) for f in harvest.found],
         )
     for source, damage in harvest.damage.items():
         for line in damage_lines(source, damage):
@@ -191,6 +192,8 @@ def _print_next(invocation: Invocation, result: Result) -> None:
         print_commands([invocation.typed("harvest", "--all")], title="To look at everything again:")
     elif result.updated.tasks:
         print('\nRead the tasks, delete or mend what is wrong, and set "reviewed" to true.')
+        if not result.configured:
+            print_commands([invocation.typed("init", "SKILL", "--tasks", str(result.output))])
 
 
 def _fate_words(fate: Fate, why: str) -> str:

@@ -24,6 +24,9 @@ from skillgit.tasks.near_duplicates import clusters
 LONGEST_REQUEST = 4_000
 """Unit: characters."""
 
+INTERRUPTED = "[Request interrupted by user"
+"""What stands in a transcript where a person stopped the agent: as good as an answer to complain of."""
+
 MOST_CHECKS = 6
 MOST_CRITERIA = 5
 RULE_WEIGHT, COMPLAINT_WEIGHT, RETRY_WEIGHT, RECURRENCE_WEIGHT = 3.0, 2.0, 1.5, 1.0
@@ -74,7 +77,8 @@ def requests_in(session: Session) -> list[Request]:
     answered = False
     for turn in session.turns:
         if not turn.origin.is_person:
-            answered = answered or turn.speaker is Speaker.ASSISTANT
+            stopped = turn.text.startswith(INTERRUPTED)
+            answered = answered or turn.speaker is Speaker.ASSISTANT or stopped
             continue
         _take(session, turn, requests, answered=answered or turn.origin is Origin.STEERING)
         answered = False

@@ -101,6 +101,27 @@ def test_the_second_harvest_adds_only_what_is_new(
     assert first.split('"split"')[0] in path.read_text()
 
 
+def test_what_one_file_has_got_is_still_new_to_another(
+    harvest: Skillgit, repo: Path, claude: Path, tmp_path: Path
+) -> None:
+    many(repo, claude, 3)
+    codex = tmp_path / "codex" / "sessions" / "rollout-1.jsonl"
+    codex.parent.mkdir(parents=True)
+    codex.write_bytes(
+        jsonl(
+            codex_meta(cwd=str(repo)),
+            codex_event(900, "user_message", message="Draw the chart of rainfall"),
+            codex_event(901, "agent_message", message="Done"),
+            codex_event(902, "user_message", message="no, use svg instead"),
+        )
+    )
+    assert "1 new task" in harvest("--source", "codex").ok().out
+    assert "3 new tasks" in harvest().ok().out
+    assert "4 new tasks" in harvest("-o", "own.jsonl").ok().out
+    assert "0 new tasks" in harvest().ok().out
+    assert "0 new tasks" in harvest("-o", "own.jsonl").ok().out
+
+
 def test_a_file_in_the_work_tree_is_warned_of_unless_git_ignores_it(
     harvest: Skillgit, repo: Path, claude: Path
 ) -> None:

@@ -58,6 +58,12 @@ def test_steering_is_a_complaint_without_waiting_for_an_answer() -> None:
     assert "correction" in task.tags
 
 
+def test_after_an_interruption_a_complaint_needs_no_answer() -> None:
+    built = ClaudeSession().user("Write the release notes").user("[Request interrupted by user]")
+    (task,) = mine(built.user("no, you forgot the version"))
+    assert "correction" in task.tags
+
+
 def test_a_complaint_before_any_request_or_answer_is_none() -> None:
     assert mine(ClaudeSession().user("no, that is wrong and you forgot it").agent()) == []
     assert mine(ClaudeSession().user("Write the release notes").agent()) == []
