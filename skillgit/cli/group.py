@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "adopt": "Bring a run's proposal into the branch it was made for",
     "harvest": "Find tasks in what you told your agents",
     "propose": "Push a proposal and open its pull request",
+    "verify": "Check that a proposal keeps what it claims; for CI",
     "sync": "Exchange notes and trainings with a remote",
     "hooks": "Install git hooks beside what is there, or take them away",
     "completion": "Print the script that completes words in bash, zsh or fish",
