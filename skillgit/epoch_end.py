@@ -123,7 +123,7 @@ def _summary(guidance: SlowUpdateNote | None) -> str:
         return ""
     if guidance.outcome is Renewal.UPDATED:
         score = guidance.score_after
-        return "new guidance, " + ("unmeasured" if score is None else f"{score:.4f}")
+        return "new guidance" + ("" if score is None else f", {score:.4f}")
     return "guidance rejected" if guidance.outcome is Renewal.REJECTED else ""
 
 

@@ -70,6 +70,7 @@ _SECTION = re.compile(
     r"(?i)\b(?:section|heading|headed)\b[^\"“`\n]*[\"“`](?P<after>[^\"”`\n]+)[\"”`]"
     r"|[\"“`](?P<before>[^\"”`\n]+)[\"”`]\s+(?:section|heading)\b"
 )
+_ANSWERING = re.compile(r"(?i)^(?:no|nope|again|please)[,.!:]?\s+")
 _NUMBER = re.compile(r"\b\d[\d,_]*\b")
 
 _CUES: tuple[tuple[str, str], ...] = (
@@ -157,7 +158,7 @@ def _length(reason: str) -> tuple[str, ...]:
 
 def _as_told(reason: str) -> tuple[str, ...]:
     """The reason itself, if it already reads as a rule."""
-    text = reason.strip().rstrip(".")
+    text = _ANSWERING.sub("", reason.strip()).rstrip(".")
     return (f"{text[:1].upper()}{text[1:]}.",) if text and rules_of_line(text) else ()
 
 

@@ -107,6 +107,12 @@ HOUSE_RULES: tuple[HouseRule, ...] = (
         shape=effects.phrase,
     ),
     _rule(
+        "preference",
+        r"(?i)\b(?:use|prefer(?=\s+`))\s+`?(?P<text>[\w.+-]*\w)`?(?:,|\s+\w+,?)?\s+(?:instead of|rather than|over|(?:and )?not)"
+        r"\s+`?[\w.+-]*\w",
+        shape=effects.phrase,
+    ),
+    _rule(
         "source_line",
         r"(?i)\b(?:cite|name|give|list|credit|quote)\b[^.\n]{0,30}\bsources?\b",
         r"(?i)\bsource line\b",

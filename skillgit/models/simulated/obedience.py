@@ -23,6 +23,14 @@ _CONDITION = re.compile(
     r"the task asks for)?\s*(?:an?|the|every|each|all|any)?\s*"
     r"(?P<kind>[a-z][a-z -]{2,40}?)\s*[,:]\s+(?P<rule>\S.*)$"
 )
+_EXCEPTION = re.compile(
+    r"(?i)^(?:except|other than)\s+(?:in|for|when writing)?\s*(?:an?|the)?\s*"
+    r"(?P<kind>[a-z][a-z -]{2,40}?)\s*[,:]\s+(?P<rule>\S.*)$"
+)
+_SUBJECT = re.compile(
+    r"(?i)^(?:an?|every|each)\s+(?P<kind>[a-z][a-z-]{2,20}(?: [a-z][a-z-]{2,20})?)\s+"
+    r"(?:is|are|has|have|must|should|needs|closes|ends|opens|starts|begins|gives|names|states|uses)\b"
+)
 _ANY_KIND = frozenset(
     ("answer", "output", "reply", "response", "text", "document", "task", "question", "case")
 )
@@ -33,11 +41,15 @@ _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?")
 
 @dataclass(frozen=True)
 class StatedRule:
-    """A house rule as a text states it; `kind` are the words of the tasks it is limited to."""
+    """A house rule as a text states it.
+
+    `kind` are the words of the tasks it is limited to, `not_kind` those of the tasks it leaves out.
+    """
 
     rule: HouseRule
     arguments: tuple[tuple[str, str], ...]
     kind: tuple[str, ...] = ()
+    not_kind: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -46,9 +58,10 @@ class StatedRule:
         return " ".join([self.rule.name, *values])
 
     def fits(self, prompt: str) -> bool:
-        """Whether the task is of the kind the rule is limited to."""
+        """Whether the task is of the kind the rule is limited to, and not of one it leaves out."""
         folded = prompt.casefold()
-        return all(word in folded for word in self.kind)
+        left_out = bool(self.not_kind) and all(word in folded for word in self.not_kind)
+        return not left_out and all(word in folded for word in self.kind)
 
 
 @lru_cache(maxsize=1024)
@@ -57,10 +70,10 @@ def stated_rules(text: str) -> tuple[StatedRule, ...]:
 
     Frontmatter, headings and fenced blocks state none.
     """
-    found: dict[tuple[str, tuple[str, ...]], StatedRule] = {}
+    found: dict[tuple[str, tuple[str, ...], tuple[str, ...]], StatedRule] = {}
     for line in rule_lines(text):
         for stated in rules_of_line(line):
-            found.setdefault((stated.key, stated.kind), stated)
+            found.setdefault((stated.key, stated.kind, stated.not_kind), stated)
     return tuple(sorted(found.values(), key=lambda stated: HOUSE_RULES.index(stated.rule)))
 
 
@@ -82,8 +95,12 @@ def rules_of_line(line: str) -> tuple[StatedRule, ...]:
     A stretch of the line that one rule has used as an argument states no other.
     """
     condition = _CONDITION.match(line)
-    kind = _kind_words(condition["kind"]) if condition else ()
-    text = condition["rule"] if condition else line
+    exception = None if condition else _EXCEPTION.match(line)
+    about = condition or (None if exception else _SUBJECT.match(line))
+    kind = _kind_words(about["kind"]) if about else ()
+    not_kind = _kind_words(exception["kind"]) if exception else ()
+    limited = condition or exception
+    text = limited["rule"] if limited else line
     stated: list[StatedRule] = []
     claimed: list[tuple[int, int]] = []
     for rule in HOUSE_RULES:
@@ -94,7 +111,7 @@ def rules_of_line(line: str) -> tuple[StatedRule, ...]:
                 for name, value in match.groupdict().items()
                 if value and (name, value) != ("level", "##")
             }
-            stated.append(StatedRule(rule, tuple(sorted(arguments.items())), kind))
+            stated.append(StatedRule(rule, tuple(sorted(arguments.items())), kind, not_kind))
     return tuple(stated)
 
 

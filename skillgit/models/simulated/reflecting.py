@@ -128,10 +128,7 @@ def _needs(failure: Failure, view: View, exchange: Exchange) -> list[Proposal]:
         fresh = [line for line in lines if not is_stated(line, view)]
         needs += [Proposal("add", content=f"- {line}", rationale=reason) for line in fresh]
         blocked = not fresh or exchange.luck("blocked", reason) < SUSPECTS_AN_OBSTACLE
-        for obstacle in _obstacles(view) if lines and blocked else ():
-            needs.append(
-                Proposal("delete", anchor=obstacle, rationale="It keeps others from working.")
-            )
+        needs += _cleared(failure, view, exchange) if lines and blocked else []
     return [need for need in needs if _worth_trying(need, view, exchange, REPEATS_A_MEND)]
 
 
@@ -160,16 +157,41 @@ def _for_its_kind(line: str, reason: str, failure: Failure, view: View, exchange
     return f"In {failure.kind}s, {line[0].lower()}{line[1:]}"
 
 
-def _obstacles(view: View) -> list[str]:
-    """The lines of the skill that undo what other lines ask for, on tasks of every kind."""
-    return [
-        line
-        for line in view.bullets
-        if any(
-            stated.rule.name in catalogue.OBSTACLES and not stated.kind
+def _cleared(failure: Failure, view: View, exchange: Exchange) -> list[Proposal]:
+    """Edits that get what undoes others out of the way of a failure.
+
+    The first line of its kind may be what other tasks need: now and then, and oftener when its
+    deletion was rejected, it only leaves out the kind of task that fails. The rest is deleted.
+    """
+    edits: list[Proposal] = []
+    seen: set[str] = set()
+    for line, name in _obstacles(view, failure.kind):
+        share = LIMITED_ONCE_REJECTED if plain(line) in view.tried else LIMITED_TO_A_KIND
+        left_out = failure.kind and exchange.luck("leave out", failure.kind, line) < share
+        if left_out and name not in seen and not plain(line).startswith("Except"):
+            said = plain(line)
+            content = f"- Except in {failure.kind}s, {said[0].lower()}{said[1:]}"
+            edits.append(Proposal("replace", content, line, "It keeps others from working."))
+        else:
+            edits.append(Proposal("delete", anchor=line, rationale="It keeps others from working."))
+        seen.add(name)
+    return edits
+
+
+def _obstacles(view: View, kind: str) -> list[tuple[str, str]]:
+    """The lines of the skill that undo what others ask for in this kind of text, with their rules."""
+    found: list[tuple[str, str]] = []
+    for line in view.bullets:
+        names = [
+            stated.rule.name
             for stated in rules_of_line(plain(line))
-        )
-    ]
+            if stated.rule.name in catalogue.OBSTACLES
+            and not stated.kind
+            and not (kind and stated.not_kind and stated.not_kind[0] in kind)
+        ]
+        if names:
+            found.append((line, names[0]))
+    return found
 
 
 def _guesses(view: View, exchange: Exchange) -> list[str]:
