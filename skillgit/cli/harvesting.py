@@ -70,7 +70,7 @@ class Field:
             name, _, folder = entry.partition(":")
             source = source_named(name)
             own = [self._path(folder)] if folder else source.folders(places)
-            found.setdefault(name, []).extend(own)
+            found.setdefault(name, []).extend(self.invocation.directory / path for path in own)
         return [Place(name, source_named(name), tuple(folders)) for name, folders in found.items()]
 
     def projects(self) -> tuple[PurePath, ...] | None:

@@ -47,7 +47,7 @@ class Result:
     updated: Updated
     output: Path
     since: datetime | None
-    configured: bool
+    private: bool
 
 
 @click.command()
@@ -96,8 +96,7 @@ def command(
     _write(target, updated.text)
     ended = [session.ended for session in harvest.sessions if session.ended is not None]
     write_until(field.folder, named, max(ended, default=None))
-    configured = field.project is not None
-    result = Result(harvest, mined, updated, target, started, configured=configured)
+    result = Result(harvest, mined, updated, target, started, private=output is None)
     if as_json:
         _print_json(result)
     else:
@@ -192,8 +191,9 @@ def _print_next(invocation: Invocation, result: Result) -> None:
         print_commands([invocation.typed("harvest", "--all")], title="To look at everything again:")
     elif result.updated.tasks:
         print('\nRead the tasks, delete or mend what is wrong, and set "reviewed" to true.')
-        if not result.configured:
-            print_commands([invocation.typed("init", "SKILL", "--tasks", str(result.output))])
+        if result.private:
+            again = invocation.typed("harvest", "--all", "-o", "tasks/mined.jsonl")
+            print_commands([again], title="To have them where training can find them:")
 
 
 def _fate_words(fate: Fate, why: str) -> str:

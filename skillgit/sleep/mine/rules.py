@@ -42,7 +42,7 @@ _RULE = re.compile(
 _NAME = r"(?:`(?P<{0}q>[^`\n]{{1,60}})`|[\"“'](?P<{0}s>[^\"”'\n]{{1,60}})[\"”']|(?P<{0}w>[A-Za-z0-9][\w.+#/@-]{{0,38}}))"
 _ARTICLE = r"(?:(?:the|a|an|our)\s+)?"
 _INSTEAD = re.compile(
-    rf"(?i)\buse\s+{_ARTICLE}{_NAME.format('x')}(?:\s+\w+)?,?\s+"
+    rf"(?i)\buse\s+{_ARTICLE}{_NAME.format('x')}(?P<more>\s+\w+)?,?\s+"
     rf"(?:instead of|rather than|and not|not|over)\s+(?:using\s+)?{_ARTICLE}{_NAME.format('y')}"
 )
 _PREFER = re.compile(
@@ -59,6 +59,17 @@ _NO_NAMES = _words(
     "only just to in on at for with of and or not so as is are be very too always never here there "
     "other others another same new old own proper good better clear simple short long full real "
     "actual correct right each every both either multiple single"
+)
+_KINDS = _words(
+    "bullet table list tab space heading paragraph prose sentence comma quote emoji markdown html "
+    "lowercase uppercase english german french spanish active passive voice past present tense tone "
+    "test function class type comment name line code text word number file folder plain data format "
+    "style snake camel composition inheritance async sync inline vertical horizontal metric imperial"
+)
+"""Words for how something is made rather than for what is in it."""
+
+_NAMES_IN_S = _words(
+    "pandas redis jenkins kubernetes postgres express axios celery sass windows aws"
 )
 _PLAIN_FROM = 6
 """From this length on a name is looked for as it stands. Unit: characters."""
@@ -80,6 +91,9 @@ def typed_rules(text: str) -> tuple[TypedRule, ...]:
 def checks_in(sentence: str) -> tuple[dict[str, JsonValue], ...]:
     """Rule checks for what a sentence asks for by name; none where it names nothing."""
     hint = sentence.strip()
+    rule = _RULE.search(sentence)
+    if rule is not None:
+        sentence = sentence[rule.start() :]
     instead = _INSTEAD.search(sentence) or _PREFER.search(sentence)
     if instead:
         wanted = _name(instead, "x")
@@ -88,8 +102,7 @@ def checks_in(sentence: str) -> tuple[dict[str, JsonValue], ...]:
     if forbidden:
         unwanted = _name(forbidden, "y")
         return (_unwanted(unwanted, hint),) if unwanted else ()
-    demanded = _DEMAND.search(sentence)
-    wanted = _name(demanded, "x") if demanded else ""
+    wanted = next(filter(None, (_name(found, "x") for found in _DEMAND.finditer(sentence))), "")
     return (_wanted(wanted, hint),) if wanted else ()
 
 
@@ -105,12 +118,20 @@ def _rule_sentences(text: str) -> Iterator[str]:
 
 
 def _name(found: re.Match[str], group: str) -> str:
-    """The name a pattern found; a plain word that names nothing is none."""
+    """The name a pattern found; none for a plain word that names a kind of thing, or nothing.
+
+    An answer that has bullets does not have the word in it.
+    """
     quoted = found[f"{group}q"] or found[f"{group}s"]
     if quoted:
         return quoted.strip()
     word = (found[f"{group}w"] or "").rstrip(".,;:!?")
-    return "" if word.lower() in _NO_NAMES or len(word) < 2 else word
+    if len(word) < 2 or word.lower() in _NO_NAMES or found.groupdict().get("more"):
+        return ""
+    is_plain = word.isalpha() and word.islower()
+    if is_plain and (word in _KINDS or (word.endswith("s") and word not in _NAMES_IN_S)):
+        return ""
+    return word
 
 
 def _wanted(name: str, hint: str) -> dict[str, JsonValue]:
