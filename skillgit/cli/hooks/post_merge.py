@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from skillgit.cli.hooks.running import hooked_tree
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.output import count, number, one_line, say
-from skillgit.cli.worktree import Worktree, worktree_at
+from skillgit.cli.worktree import Worktree
 from skillgit.records import Action
 from skillgit.store.names import run_ref
 from skillgit.trailers import ParsedTrailers, parse_commit
@@ -28,7 +29,7 @@ class Version:
 
 def post_merge(invocation: Invocation, *, squashed: bool) -> None:
     """Say what the merge brought, if it brought versions that were trained."""
-    tree = worktree_at(invocation.directory, invocation.environ)
+    tree = hooked_tree(invocation)
     if squashed:
         say("skillgit: a run's versions are staged as one; the commit is what adopts them.")
         return

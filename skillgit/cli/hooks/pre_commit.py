@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from skillgit.cli.hooks.index import StagedIndex
-from skillgit.cli.hooks.running import HookRefusedError, asked_and_agreed
+from skillgit.cli.hooks.running import HookRefusedError, asked_and_agreed, hooked_tree
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.output import printable, say
-from skillgit.cli.worktree import Worktree, worktree_at
+from skillgit.cli.worktree import Worktree
 from skillgit.config import CONFIG_FILE, parse_configs
 from skillgit.review.staged import Staged, look_at
 
@@ -23,7 +23,7 @@ def pre_commit(invocation: Invocation) -> None:
     Raises: HookRefusedError for a new fault, and for a hand edit of a protected region that nobody
     agreed to.
     """
-    tree = worktree_at(invocation.directory, invocation.environ)
+    tree = hooked_tree(invocation)
     try:
         text = tree.read(CONFIG_FILE).decode("utf-8-sig")
     except FileNotFoundError:

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from skillgit.cli.hooks.running import HookRefusedError
+from skillgit.cli.hooks.running import HookRefusedError, hooked_tree
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.output import say
-from skillgit.cli.worktree import Worktree, worktree_at
+from skillgit.cli.worktree import Worktree
 from skillgit.store.names import HEADS, NIGHT, NOTES, PROPOSALS, RUNS, TAGS, is_night
 from skillgit.store.remotes import remote_notes
 
@@ -35,8 +35,8 @@ def pre_push(invocation: Invocation, remote: str) -> None:
     pushed = _pushed(invocation.environ)
     if not pushed:
         return
-    tree = worktree_at(invocation.directory, invocation.environ)
-    _refuse_private(pushed, tree)
+    tree = hooked_tree(invocation)
+    _refuse_private(pushed, remote, tree)
     for line in remarks(pushed, remote, notes_are_there=_notes_are_there(tree, remote)):
         say(f"skillgit: {line}")
 
@@ -74,14 +74,13 @@ def _is_nights(ref: str) -> bool:
     return is_night(ref.rpartition("/")[2])
 
 
-def _refuse_private(pushed: Iterable[Pushed], tree: Worktree) -> None:
+def _refuse_private(pushed: Iterable[Pushed], remote: str, tree: Worktree) -> None:
     tips = _private_tips(tree)
     leaving = [name for name in dict.fromkeys(_private_name(p, tips) for p in pushed) if name]
     if leaving:
         raise HookRefusedError(
             f"the push would send {', '.join(leaving)}, which speak of private sessions",
-            hint="Push branches by name, or tell git to leave them out: "
-            f"git push REMOTE BRANCH, '^{_PRIVATE[-1]}*'\n"
+            hint=f"git push {remote} 'refs/heads/*' '^{_NIGHT_RUNS}*' sends the branches but them; "
             "git push --no-verify sends them all the same.",
         )
 

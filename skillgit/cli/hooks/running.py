@@ -5,13 +5,29 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from skillgit.errors import UserError
+from skillgit.cli.invocation import Invocation
+from skillgit.cli.worktree import Worktree, worktree_at
+from skillgit.errors import RepositoryError, UserError
 
 _TERMINAL = Path("/dev/tty")
 
 
 class HookRefusedError(UserError):
     """What a hook stops git for; every other error lets git go on."""
+
+
+def hooked_tree(invocation: Invocation) -> Worktree:
+    """The repository that git runs the hook for.
+
+    Raises: RepositoryError where `--git-dir` names another one than the folder is in.
+    """
+    tree = worktree_at(invocation.directory, invocation.environ)
+    given = invocation.environ.get("GIT_DIR")
+    if given:
+        own = tree.ask("rev-parse", "--absolute-git-dir")
+        if own is None or Path(own).resolve() != (invocation.directory / given).resolve():
+            raise RepositoryError(f"{given} is not the repository of {invocation.directory}")
+    return tree
 
 
 def asked_and_agreed(question: str) -> bool | None:

@@ -223,6 +223,21 @@ def test_a_config_that_cannot_be_read_blocks_nothing(hooked: Path, tried) -> Non
     assert "looked at nothing" in done.err
 
 
+def test_a_commit_into_another_repository_is_not_judged_by_this_one(
+    hooked: Path, tried, git, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.git"
+    git("init", "--quiet", "--bare", str(other))
+    install(place_of(worktree_at(other, os.environ)))
+    write(hooked, MAIN, "# nothing right\n")
+    git("add", MAIN)
+    there = (f"--git-dir={other}", f"--work-tree={hooked}", "-c", "core.bare=false")
+    tried(*there, "add", "tasks")
+    done = tried(*there, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x")
+    assert done.code == 0
+    assert "looked at nothing" in done.err
+
+
 def test_without_a_config_there_is_nothing_to_do(hooked: Path, tried, calls, git) -> None:
     git("rm", "--quiet", "skillgit.toml")
     write(hooked, MAIN, "# nothing\n")

@@ -102,6 +102,14 @@ def test_a_night_is_proposed_without_a_word(remote: Path, tried) -> None:
     assert tried("push", "-q", "origin", "skillopt/night-1").err == ""
 
 
+def test_the_hint_sends_the_other_branches(remote: Path, tried, git) -> None:
+    hint = next(x for x in tried("push", "origin", "--all").err.splitlines() if "hint:" in x)
+    words = hint.split(" sends")[0].replace("'", "").split()
+    assert tried(*words[words.index("git") + 1 :], "-q").code == 0
+    assert "skillopt/run/night-1" not in git("for-each-ref", cwd=remote)
+    assert "refs/heads/main" in git("for-each-ref", cwd=remote)
+
+
 def test_taking_a_private_ref_away_from_a_remote_is_allowed(remote: Path, tried) -> None:
     assert tried("push", "-q", "--no-verify", "origin", "refs/skillopt/sleep").code == 0
     assert tried("push", "-q", "origin", "--delete", "refs/skillopt/sleep").code == 0
