@@ -226,6 +226,9 @@ class TrainConfig(Record):
     """What the order of tasks, and the seeds of requests, are drawn from."""
     workers: Count = 16
     """How many calls are in flight at once, at most."""
+    stop_when_perfect: bool = True
+    """End the run once every val task passes: no candidate could rise above that. With `[gate]
+    refresh_every`, or with `--force`, it goes on."""
 
 
 class ReflectConfig(Record):

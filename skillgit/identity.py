@@ -17,9 +17,9 @@ def run_identity(
 ) -> Identity:
     """Everything a run's fingerprint is made of, by the name a person knows it under.
 
-    Workers, budgets, base URLs, keys and the number of epochs are not in it.
+    Workers, budgets, base URLs, keys, and when a run ends, are not in it.
     """
-    train = config.train.model_dump(mode="json", exclude={"epochs", "workers"})
+    train = config.train.model_dump(mode="json", exclude={"epochs", "workers", "stop_when_perfect"})
     return {
         "target": dict(target),
         "skill": start_object,

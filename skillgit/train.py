@@ -12,7 +12,7 @@ from itertools import chain
 
 from skillgit.epoch_end import epoch_end
 from skillgit.errors import BlockedError
-from skillgit.gate import mean_score
+from skillgit.gate import TIE, mean_score
 from skillgit.guards import guard
 from skillgit.history import StepNote
 from skillgit.judging import Judged, judge
@@ -46,13 +46,24 @@ def train(setup: Training) -> Iterator[Recorded]:
     while not standing.ended:
         if ends_epoch(standing.step, setup.steps_per_epoch) and not standing.epoch_closed:
             moment = epoch_end(setup, standing)
-        elif standing.step < setup.total_steps:
+        elif standing.step < setup.total_steps and can_rise(setup, standing):
             moment = run_step(setup, standing)
         else:
             moment = run_end(setup, standing)
         yield _commit(setup, moment)
         standing = moment.standing
     setup.store.finish(setup.run)
+
+
+def can_rise(setup: Training, standing: Standing) -> bool:
+    """Whether any candidate could still pass the gate.
+
+    None can above a perfect score, unless current is measured again and may turn out lower.
+    """
+    config, score = setup.config, standing.state.current.score
+    if setup.force or not config.gate.enabled or not config.train.stop_when_perfect:
+        return True
+    return score is None or score < 1.0 - TIE or config.gate.refresh_every > 0
 
 
 def _commit(setup: Training, moment: Moment) -> Recorded:

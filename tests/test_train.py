@@ -482,3 +482,22 @@ def test_resume_after_the_skill_was_changed_on_main_is_refused(project: Project)
     with pytest.raises(UserError, match="skill:"):
         project.train()
     assert project.train(new=True)[0].commit.run == "train-2"
+
+
+def test_a_run_ends_once_every_val_task_passes(project: Project) -> None:
+    idea = (
+        '{"op": "add", "content": "- Add a section headed \\"Key Risks\\".\\n'
+        '- Close with a line \\"Confidence: high\\"."}'
+    )
+    config = CONFIG.replace(
+        'model = "sim-target"', 'model = "sim-target"\nsimulation.obedience = 1.0'
+    )
+    records = project.train(config, wrap=AlwaysProposes(idea))
+    assert [r.entry.action for r in records] == [
+        Action.BASELINE,
+        Action.ACCEPT_NEW_BEST,
+        Action.END,
+    ]
+    assert records[-1].entry.state.best.score == 1.0
+    goes_on = config + "stop_when_perfect = false\n"
+    assert project.train(goes_on, new=True, wrap=AlwaysProposes(idea))[-1].entry.step == 4
