@@ -70,7 +70,7 @@ _SECTION = re.compile(
     r"(?i)\b(?:section|heading|headed)\b[^\"“`\n]*[\"“`](?P<after>[^\"”`\n]+)[\"”`]"
     r"|[\"“`](?P<before>[^\"”`\n]+)[\"”`]\s+(?:section|heading)\b"
 )
-_ANSWERING = re.compile(r"(?i)^(?:no|nope|again|please)[,.!:]?\s+")
+_ANSWERING = re.compile(r"(?i)^(?:(?:no|nope|again)[,.!:]|please[,.!:]?)\s+")
 _NUMBER = re.compile(r"\b\d[\d,_]*\b")
 
 _CUES: tuple[tuple[str, str], ...] = (
