@@ -28,7 +28,8 @@ _QUESTION = re.compile(
 )
 _BEFORE = r"(?:^|[,:;—–-]\s*|\b(?:please|and|but|so|then|also|instead|again|you (?:should|must|need to|have to)|we|must|should|to|here)[,:]?\s+)"
 _RULE = re.compile(
-    rf"(?i){_BEFORE}(?:"
+    r"(?i)(?:^|\b(?:repo|repository|project|codebase|team|here),?\s+)we\s+(?:only\s+)?use\s+\S"
+    rf"|{_BEFORE}(?:"
     r"(?:always|never)\s+(?!mind\b|been\b|had\b|was\b|were\b|is\b|seen\b|[a-z]+ed\b)[a-z]"
     r"|(?:don't|do not|dont)\s+(?:ever\s+)?(?!worry\b|know\b|think\b|understand\b|see\b|care\b|mind\b|have\b|need\b|get\b|remember\b)[a-z]"
     r"|(?:from now on|in (?:the )?future|going forward|every time|by default)\b"
@@ -52,7 +53,9 @@ _FORBID = re.compile(
     rf"(?i)\b(?:never|don't|do not|dont|stop|avoid)\s+(?:ever\s+)?(?:us(?:e|ing)|call(?:ing)?|import(?:ing)?|writ(?:e|ing)|add(?:ing)?)\s+{_ARTICLE}{_NAME.format('y')}"
 )
 _DEMAND = re.compile(
-    rf"(?i)\b(?:always|please|must|should|we|to)?\s*(?:use|run|call|include|add|write)\s+{_ARTICLE}{_NAME.format('x')}"
+    rf"(?i)\b(?:use|run|call|include|add|write)\s+{_ARTICLE}{_NAME.format('x')}"
+    r"(?P<more>\s+(?!(?:here|in|for|and|or|to|when|while|instead|not|with|on|as|by|before|after|from|at|"
+    r"everywhere|please|if|so|only|too|again|over|rather|because|since|unless|until)\b)[a-z]\w+)?"
 )
 _NO_NAMES = _words(
     "the a an it this that them those these your my our more less some any all such one what which "
