@@ -39,10 +39,14 @@ class AnswerForm(IntEnum):
 
 
 class LimitForm(IntEnum):
-    """What the limit of tokens is called."""
+    """What the limit of tokens is called.
 
-    MAX_COMPLETION_TOKENS = 0
-    MAX_TOKENS = 1
+    The old name comes first: whoever wants the new one refuses it aloud, while a server that
+    only knows the old one ignores the new one and writes on to the end of its context.
+    """
+
+    MAX_TOKENS = 0
+    MAX_COMPLETION_TOKENS = 1
     UNSENT = 2
 
 
@@ -57,7 +61,7 @@ class Fit(NamedTuple):
     """The form in which each feature is sent."""
 
     answer: AnswerForm = AnswerForm.STRICT_SCHEMA
-    limit: LimitForm = LimitForm.MAX_COMPLETION_TOKENS
+    limit: LimitForm = LimitForm.MAX_TOKENS
     temperature: Sending = Sending.SENT
     seed: Sending = Sending.SENT
 

@@ -93,7 +93,7 @@ def test_a_request_is_a_chat_completion(server: Any, open_model: Open) -> None:
     ]
     assert body["tools"][0]["function"]["name"] == "look"
     assert "seen" not in str(body["tools"])
-    assert (body["temperature"], body["max_completion_tokens"], body["seed"]) == (0.5, 9, 3)
+    assert (body["temperature"], body["max_tokens"], body["seed"]) == (0.5, 9, 3)
     assert "response_format" not in body
 
 
@@ -296,9 +296,9 @@ def test_a_lasting_overload_ends_and_takes_nothing_away(
 @pytest.mark.parametrize(
     ("refused", "kept"),
     [
-        ("max_completion_tokens", {"max_tokens", "temperature", "seed"}),
-        ("temperature", {"max_completion_tokens", "seed"}),
-        ("seed", {"max_completion_tokens", "temperature"}),
+        ("max_tokens", {"max_completion_tokens", "temperature", "seed"}),
+        ("temperature", {"max_tokens", "seed"}),
+        ("seed", {"max_tokens", "temperature"}),
     ],
 )
 def test_a_parameter_that_is_refused_by_name_is_sent_otherwise(
@@ -320,16 +320,12 @@ def test_two_refusals_in_a_row_step_down_two_features(
     def refused(body: dict[str, Any]) -> str | None:
         if "temperature" in body:
             return "Unsupported value: 'temperature'"
-        return (
-            "Unsupported parameter: 'max_completion_tokens'"
-            if "max_completion_tokens" in body
-            else None
-        )
+        return "Unsupported parameter: 'max_tokens'" if "max_tokens" in body else None
 
     server.answer = refusing(say, said, refused, 400)
     model = open_model()
     model.complete(request(max_tokens=5, temperature=0.0, seed=1))
-    assert server.asked[-1].body.keys() == {"model", "messages", "max_tokens", "seed"}
+    assert server.asked[-1].body.keys() == {"model", "messages", "max_completion_tokens", "seed"}
 
 
 def test_a_models_name_is_no_complaint(server: Any, open_model: Open, say: Any, said: Any) -> None:
@@ -340,14 +336,14 @@ def test_a_models_name_is_no_complaint(server: Any, open_model: Open, say: Any, 
     assert "seed" in server.asked[-1].body
 
 
-def test_a_limit_that_was_ignored_is_called_by_its_old_name(
+def test_a_limit_that_was_ignored_is_called_by_its_other_name(
     server: Any, open_model: Open, say: Any, said: Any
 ) -> None:
     model = open_model()
     model.complete(request(max_tokens=2))
     model.complete(request(max_tokens=2))
-    assert "max_completion_tokens" in server.asked[0].body
-    assert "max_tokens" in server.asked[1].body
+    assert "max_tokens" in server.asked[0].body
+    assert "max_completion_tokens" in server.asked[1].body
 
 
 def test_a_limit_that_was_kept_but_counted_otherwise_keeps_its_name(
@@ -357,7 +353,7 @@ def test_a_limit_that_was_kept_but_counted_otherwise_keeps_its_name(
     model = open_model()
     model.complete(request(max_tokens=2))
     model.complete(request(max_tokens=2))
-    assert "max_completion_tokens" in server.asked[1].body
+    assert "max_tokens" in server.asked[1].body
 
 
 @pytest.mark.parametrize(
