@@ -146,7 +146,7 @@ def _frontmatter_name(data: bytes) -> str | None:
         return None
     try:
         front = yaml.safe_load(matched[1].decode("utf-8", "replace"))
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
         return None
     name = front.get("name") if isinstance(front, dict) else None
     return name if isinstance(name, str) else None

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
+from skillgit.cli.ci import GITHUB, write_workflow
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.next_steps import commands_before_training
 from skillgit.cli.output import count, print_commands
+from skillgit.cli.project import open_project
 from skillgit.cli.setup import OPTIMIZER, TARGET, Choices, Written, set_up
-from skillgit.config import CONFIG_FILE, Provider
+from skillgit.cli.worktree import Worktree
+from skillgit.config import CONFIG_FILE, Provider, parse_configs
 from skillgit.schedule import steps_per_epoch
+from skillgit.store.remotes import REMOVE_INCLUDE, include
 
 PROVIDERS = click.Choice([Provider.OPENAI.value, Provider.SIMULATED.value])
 
 
 @click.command()
-@click.argument("skill", metavar="SKILL")
+@click.argument("skill", metavar="SKILL", required=False)
 @click.option("--tasks", metavar="FILE", help="The tasks; a file or a folder.")
 @click.option("--provider", type=PROVIDERS, default="openai", help="Where answers come from.")
 @click.option("--model", metavar="NAME", help=f"The target's model.  [default: {TARGET}]")
@@ -24,16 +30,59 @@ PROVIDERS = click.Choice([Provider.OPENAI.value, Provider.SIMULATED.value])
 @click.option("--optimizer-base-url", metavar="URL", help="Another one for the optimizer.")
 @click.option("--api-key-env", metavar="NAME", help="The variable that holds the key.")
 @click.option("--onto", metavar="BRANCH", help="Where versions go.  [default: HEAD's branch]")
+@click.option("--ci", type=click.Choice([GITHUB]), help="Write a workflow that verifies proposals.")
 @click.pass_obj
-def command(invocation: Invocation, /, *, skill: str, provider: str, **chosen: str | None) -> None:
+def command(
+    invocation: Invocation,
+    /,
+    *,
+    skill: str | None,
+    provider: str,
+    ci: str | None,
+    **chosen: str | None,
+) -> None:
     """Write skillgit.toml for the skill in the file (or folder) SKILL.
 
     Checks the skill and the tasks first, commits nothing, overwrites nothing,
-    and says what to type next. Without --tasks it looks for a task file.
+    and says what to type next. Without --tasks it looks for a task file. With
+    --ci alone it only adds the workflow to a repository that is set up.
     """
+    if skill is None:
+        if ci is None:
+            raise click.UsageError("name the skill: a SKILL.md, or its folder")
+        _add_workflow(invocation)
+        return
     written = set_up(invocation, Choices(skill=skill, provider=Provider(provider), **chosen))
     _report(written)
+    _include(written.tree, invocation)
+    if ci is not None:
+        _say_written(written.tree, write_workflow(written.tree, [written.config]).name)
     print_commands(commands_before_training(invocation, written.tree, written.config))
+
+
+def _add_workflow(invocation: Invocation) -> None:
+    project = open_project(invocation)
+    file = write_workflow(project.tree, parse_configs(project.config_text))
+    _say_written(project.tree, file.name)
+    path = invocation.seen(file)
+    add, commit = ("add", path), ("commit", "-m", "Verify proposals in CI")
+    print_commands([invocation.typed_git(*add), invocation.typed_git(*commit)])
+
+
+def _say_written(tree: Worktree, name: str) -> None:
+    print(f"Wrote .github/workflows/{name}, which runs skillgit verify on pull requests")
+    remote = tree.ask("remote", "get-url", "origin") or ""
+    if remote and "github" not in remote:
+        print("  origin is not on GitHub: docs/how-to/review-in-ci.md shows other CIs")
+
+
+def _include(tree: Worktree, invocation: Invocation) -> None:
+    """Have `git fetch` bring notes and runs along; what was written, and what takes it back."""
+    file = include(tree.git, tree.private.path.parent)
+    undo = shlex.join(("git", *REMOVE_INCLUDE))
+    print(f"Included {invocation.seen(file)} in the repository's git config")
+    print("  git fetch    brings along what colleagues measured")
+    print(f"  without it   {undo}")
 
 
 def _report(written: Written) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import pytest
@@ -188,3 +189,39 @@ def test_the_task_file_of_the_skills_name_is_the_likely_one(skillgit, skill_repo
 def test_other_json_lines_are_no_tasks(skillgit, skill_repo: Path) -> None:
     (skill_repo / "skills" / "log.jsonl").write_text('{"level": "info"}\n')
     assert "in tasks/brief.jsonl" in init(skillgit).ok().out
+
+
+# ── sharing ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_fetch_brings_notes_along_until_one_line_says_not_to(
+    skillgit, skill_repo: Path, git, tmp_path: Path
+) -> None:
+    git("remote", "add", "origin", "/srv/git/skills.git")
+    before = git("config", "--list", "--includes", "--local")
+    out = init(skillgit).ok().out
+    assert "Included .git/skillgit/sharing.gitconfig" in out
+    assert "refs/notes/remotes/origin/" in git("config", "--get-all", "remote.origin.fetch")
+    (line,) = [line for line in out.splitlines() if "--unset-all" in line]
+    git(*shlex.split(line.partition("git ")[2]))
+    assert git("config", "--list", "--includes", "--local") == before
+
+
+def test_ci_writes_a_workflow_beside_the_config(skillgit, skill_repo: Path) -> None:
+    out = init(skillgit, "--ci", "github").ok().out
+    assert "Wrote .github/workflows/skillgit.yml" in out
+    assert (skill_repo / "skillgit.toml").exists()
+
+
+def test_ci_alone_adds_the_workflow_to_what_is_set_up(skillgit, skill_repo: Path) -> None:
+    init(skillgit).ok()
+    out = skillgit("init", "--ci", "github").ok().out
+    assert "git add .github/workflows/skillgit.yml" in out
+    done = skillgit("init", "--ci", "github")
+    assert done.code == 1
+    assert "overwrites nothing" in done.err
+
+
+def test_without_a_skill_there_has_to_be_something_to_do(skillgit, skill_repo: Path) -> None:
+    assert skillgit("init").code == 2
+    assert skillgit("init", "--ci", "github").code == 1
