@@ -137,12 +137,6 @@ class Endpoint:
                     self._lower(feature, form)
             self._proven.update((f, taken.form(f)) for f in carried(request, taken))
 
-    def ignored_limit(self, form: LimitForm) -> None:
-        """Remember that an answer was longer than the limit sent in this form allows."""
-        if form is LimitForm.MAX_COMPLETION_TOKENS:
-            with self._lock:
-                self._lower(Feature.LIMIT, LimitForm.MAX_TOKENS)
-
     def _lower(self, feature: Feature, form: IntEnum) -> None:
         if form > self._fit.form(feature):
             self._fit = self._fit.with_form(feature, form)

@@ -13,7 +13,7 @@ from skillgit.canonical import slot_seed
 from skillgit.config import ModelConfig, without_user_info
 from skillgit.errors import BlockedError, ConfigError
 from skillgit.models.connection import Address, connect
-from skillgit.models.endpoint import Descent, Endpoint, Endpoints
+from skillgit.models.endpoint import Descent, Endpoints
 from skillgit.models.failures import (
     Failure,
     FailureKind,
@@ -80,7 +80,7 @@ class OpenAIChat:
         while True:
             result = self._attempt(request, descent)
             if isinstance(result, ModelReply):
-                _learn(endpoint, request, descent, result)
+                endpoint.took(request, descent.start, descent.fit)
                 return result
             if _steps_down(descent, result):
                 continue
@@ -183,13 +183,6 @@ def _steps_down(descent: Descent, failure: Failure) -> bool:
     if failure.kind is FailureKind.BLOCKED and failure.status != 404:
         return False
     return descent.step(failure.status, failure.complaint)
-
-
-def _learn(endpoint: Endpoint, request: ModelRequest, descent: Descent, reply: ModelReply) -> None:
-    endpoint.took(request, descent.start, descent.fit)
-    limit, used = request.max_tokens, reply.usage.completion_tokens
-    if limit is not None and used > limit and reply.finish_reason != "length":
-        endpoint.ignored_limit(descent.fit.limit)
 
 
 def _pause(failure: Failure, request: ModelRequest, retried: int) -> float:

@@ -10,7 +10,6 @@ from skillgit.models.endpoint import (
     Endpoints,
     Feature,
     Fit,
-    LimitForm,
     Sending,
     allows_strict,
     carried,
@@ -70,14 +69,6 @@ def test_a_schema_that_cannot_be_strict_leaves_the_others_strict() -> None:
         update={"answer_schema": {"type": "object", "additionalProperties": False}}
     )
     assert endpoint.fit_for(closed).answer is AnswerForm.STRICT_SCHEMA
-
-
-def test_only_the_newer_name_of_the_limit_can_be_ignored() -> None:
-    endpoint = Endpoint()
-    endpoint.ignored_limit(LimitForm.MAX_TOKENS)
-    assert endpoint.fit_for(FULL).limit is LimitForm.MAX_COMPLETION_TOKENS
-    endpoint.ignored_limit(LimitForm.MAX_COMPLETION_TOKENS)
-    assert endpoint.fit_for(FULL).limit is LimitForm.MAX_TOKENS
 
 
 def test_without_a_reason_each_suspect_is_tried_alone_and_then_all() -> None:

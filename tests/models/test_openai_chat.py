@@ -336,26 +336,6 @@ def test_a_models_name_is_no_complaint(server: Any, open_model: Open, say: Any, 
     assert "seed" in server.asked[-1].body
 
 
-def test_a_limit_that_was_ignored_is_called_by_its_other_name(
-    server: Any, open_model: Open, say: Any, said: Any
-) -> None:
-    model = open_model()
-    model.complete(request(max_tokens=2))
-    model.complete(request(max_tokens=2))
-    assert "max_tokens" in server.asked[0].body
-    assert "max_completion_tokens" in server.asked[1].body
-
-
-def test_a_limit_that_was_kept_but_counted_otherwise_keeps_its_name(
-    server: Any, open_model: Open, say: Any, said: Any
-) -> None:
-    server.says(say(body=said("cut", finish_reason="length")))
-    model = open_model()
-    model.complete(request(max_tokens=2))
-    model.complete(request(max_tokens=2))
-    assert "max_tokens" in server.asked[1].body
-
-
 @pytest.mark.parametrize(
     ("status", "code", "named"),
     [(404, "", "`model`"), (400, "model_not_found", "`model`"), (403, "", "OPENAI_API_KEY")],
