@@ -118,7 +118,7 @@ def status_command(invocation: Invocation, *, as_json: bool) -> None:
     else:
         _print_table(found)
         _print_place(place)
-        if any(not standing.at_work for standing in found):
+        if any(standing.way is Way.NONE for standing in found):
             print(f"\n{invocation.typed('hooks', 'install')} installs what is not there.")
     _agents_status(invocation, place, as_json=as_json)
 
@@ -181,8 +181,8 @@ def _agents_status(invocation: Invocation, place: Place, *, as_json: bool) -> No
 
 
 def _print(place: Place, found: list[Standing], *, as_json: bool) -> tuple[str, ...]:
-    """Print how the hooks stand; those that are not at work."""
-    missing = tuple(standing.hook for standing in found if not standing.at_work)
+    """Print how the hooks stand; those for which a line has to be added."""
+    missing = tuple(standing.hook for standing in found if standing.way is Way.NONE)
     if as_json:
         _print_json(place, found)
         return missing
@@ -205,7 +205,7 @@ def _print_place(place: Place) -> None:
 
 def _print_json(place: Place, found: list[Standing]) -> None:
     for standing in found:
-        missing = () if standing.at_work else (standing.hook,)
+        missing = (standing.hook,) if standing.way is Way.NONE else ()
         print_json(
             "hook",
             {

@@ -18,6 +18,7 @@ from skillgit.cli.hooks.place import Place
 from skillgit.cli.hooks.scripts import HOOKS, Copy, copy_at, write_script
 from skillgit.errors import UserError
 
+_MOVED_BY_PRE_COMMIT = ".legacy"  # The framework's own hook still runs what it found there.
 _RECEIPT = "folders-made.json"
 
 
@@ -27,6 +28,7 @@ class Way(StrEnum):
     FILE = "file"
     CONFIG = "config"
     LINE = "line"
+    PENDING = "pending"
     NONE = "none"
 
 
@@ -52,7 +54,7 @@ class Standing:
     @property
     def at_work(self) -> bool:
         """Whether git comes to call it."""
-        return self.way is not Way.NONE
+        return self.way not in (Way.PENDING, Way.NONE)
 
     @property
     def words(self) -> str:
@@ -73,6 +75,7 @@ _BY = {
     Way.FILE: "as a file",
     Way.CONFIG: "by git's configuration",
     Way.LINE: "called by a line of your own",
+    Way.PENDING: "named, but what has to call it is not installed yet",
     Way.NONE: "not called",
 }
 
@@ -132,7 +135,12 @@ def _standing(place: Place, hook: str) -> Standing:
         return Standing(hook, Way.CONFIG, Copy.CURRENT if same else Copy.OLDER, path)
     if copy.is_ours or copy is Copy.EDITED:
         return Standing(hook, Way.FILE, copy, path)
-    return Standing(hook, Way.LINE if place.calls_us(hook) else Way.NONE, copy, path)
+    moved = path.with_name(hook + _MOVED_BY_PRE_COMMIT)
+    if copy is Copy.FOREIGN and copy_at(moved, hook).is_ours:
+        return Standing(hook, Way.FILE, copy_at(moved, hook), moved)
+    if not place.names_us(hook):
+        return Standing(hook, Way.NONE, copy, path)
+    return Standing(hook, Way.LINE if place.calls(hook) else Way.PENDING, copy, path)
 
 
 def _install(place: Place, standing: Standing) -> Standing:
@@ -145,6 +153,8 @@ def _install(place: Place, standing: Standing) -> Standing:
     if standing.way is Way.CONFIG:
         _write_entry(place, hook)
         return Standing(hook, Way.CONFIG, Copy.CURRENT, path, Change.UPGRADED)
+    if standing.way is Way.PENDING:
+        return standing
     if standing.copy is Copy.NONE and place.is_own:
         _remember_missing(place)
         write_script(path, hook)

@@ -65,8 +65,12 @@ class Place:
             return self.tree.root / ".husky" / hook
         return self.manager_file or self.folder / hook
 
-    def calls_us(self, hook: str) -> bool:
-        """Whether somebody's own hook calls ours already."""
+    def calls(self, hook: str) -> bool:
+        """Whether git comes to what is in the file that `asked` says."""
+        return self.manager is None or (self.folder / hook).exists()
+
+    def names_us(self, hook: str) -> bool:
+        """Whether somebody's own hook, or a manager's file, names ours already."""
         try:
             text = self.asked(hook).read_text(encoding="utf-8", errors="replace")
         except OSError:
