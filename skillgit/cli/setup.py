@@ -26,6 +26,7 @@ from skillgit.errors import (
 from skillgit.models.simulated.model import OPTIMIZER as SIMULATED_OPTIMIZER
 from skillgit.models.simulated.model import TARGET as SIMULATED_TARGET
 from skillgit.store.names import skill_name
+from skillgit.store.repository import open_repository
 from skillgit.tasks import TaskSet
 from skillgit.trust import TrustFile, demands
 
@@ -90,6 +91,7 @@ def set_up(invocation: Invocation, choices: Choices) -> Written:
     """
     tree = worktree_at(invocation.directory, invocation.environ)
     _refuse_bare(tree)
+    open_repository(tree.root)
     if (tree.root / CONFIG_FILE).exists():
         raise _already_there(tree, invocation, choices)
     skill = _skill_path(tree, invocation, choices.skill)

@@ -11,7 +11,7 @@ from pathlib import Path
 from skillgit.errors import RepositoryError, UserError
 from skillgit.store.git_cli import GitCli
 from skillgit.store.private import PrivateFolder
-from skillgit.store.repository import open_repository
+from skillgit.store.repository import cannot_open, open_repository
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,8 @@ def worktree_at(directory: Path, environ: Mapping[str, str]) -> Worktree:
     done = git.run("rev-parse", "--is-bare-repository", "--is-inside-work-tree")
     if not done.ok:
         raise _refusal(directory, done.words)
+    if "core.worktree" in done.stderr:
+        raise _refusal(directory, done.stderr)
     bare, inside = (word == "true" for word in done.text.split())
     if not bare and not inside:
         raise RepositoryError(
@@ -116,4 +118,4 @@ def _refusal(directory: Path, words: str) -> RepositoryError:
             f"{directory} is not in a git repository",
             hint="Make one with git init, or play with skillgit demo DIR.",
         )
-    return RepositoryError(words.splitlines()[0].removeprefix("fatal: "))
+    return cannot_open(directory, str(directory), " ".join(words.removeprefix("fatal: ").split()))

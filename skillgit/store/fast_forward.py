@@ -5,6 +5,7 @@ The work tree that has the branch checked out moves with it; where none has, onl
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,8 +34,19 @@ def work_tree_of(git: GitCli, branch: str) -> Path | None:
         if line.startswith("worktree "):
             folder = Path(line.removeprefix("worktree "))
         elif line == wanted and folder is not None and folder.is_dir():
-            return folder
+            return folder if (folder / ".git").exists() else _own_work_tree(git, branch)
     return None
+
+
+def _own_work_tree(git: GitCli, branch: str) -> Path | None:
+    """The work tree we are in, if it has the branch.
+
+    Where the git dir stands elsewhere, git's list has that in place of the work tree.
+    """
+    if git.run("symbolic-ref", "--quiet", "HEAD").text != HEADS + branch:
+        return None
+    top = git.run("rev-parse", "--show-toplevel")
+    return Path(os.fsdecode(top.stdout).removesuffix("\n")) if top.ok else None
 
 
 def fast_forward(git: GitCli, branch: str, *, old: str, new: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from skillgit.errors import RepositoryError
@@ -11,6 +11,7 @@ from skillgit.store.repository import Repository
 
 _TAKES_A_FOLDER = ("refs/heads/skillopt", "refs/heads/skillopt/run", "refs/tags/skillopt")
 _IS_A_FOLDER = (NOTES, NIGHT_NOTES, SLEEP)
+_TOPS = ("refs/heads/skillopt", "refs/tags/skillopt", NOTES, NIGHT_NOTES, SLEEP)
 
 
 def refuse_taken_names(repository: Repository, *, skill: str | None = None) -> None:
@@ -19,6 +20,8 @@ def refuse_taken_names(repository: Repository, *, skill: str | None = None) -> N
     Raises: RepositoryError with the command that renames it.
     """
     names = list(repository.git.references)
+    if _folds_case(repository):
+        _refuse_other_case(names)
     blocked = {*_TAKES_A_FOLDER, HEADS + "skillopt/best"}
     if skill is not None:
         blocked.add(TAGS + skill)
@@ -26,6 +29,23 @@ def refuse_taken_names(repository: Repository, *, skill: str | None = None) -> N
         if name in blocked or _lies_below(name, skill):
             raise RepositoryError(
                 f"{_kind(name)} is in the way of skillgit's own refs", hint=_rename(name)
+            )
+
+
+def _folds_case(repository: Repository) -> bool:
+    config = repository.git.config
+    return "core.ignorecase" in config and config.get_bool("core.ignorecase")
+
+
+def _refuse_other_case(names: Sequence[str]) -> None:
+    """Refuse refs that a file system without regard to case would take for skillgit's own."""
+    for name in names:
+        start = "/".join(name.split("/")[:3])
+        if start.lower() in _TOPS and start not in _TOPS:
+            raise RepositoryError(
+                f"{_kind(name)} is in the way of skillgit's own refs: this file system does not"
+                " tell capitals from small letters",
+                hint=_rename(name),
             )
 
 

@@ -6,6 +6,7 @@ What cannot work is said here in one sentence, before anything is written or pai
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +71,9 @@ class Repository:
         return target
 
     def _no_branch(self, onto: str) -> RepositoryError:
+        broken = self._broken(HEADS + onto)
+        if broken is not None:
+            return broken
         if self.git.head_is_unborn and not any(True for _ in self._branches()):
             return RepositoryError(
                 "the repository has no commit yet",
@@ -88,13 +92,26 @@ class Repository:
             hint=f"Set {named} there, or make the branch: git branch {onto}",
         )
 
+    def _broken(self, ref: str) -> RepositoryError | None:
+        """The error for a ref that is there and cannot be read, as a crash can leave one."""
+        try:
+            self.git.references.get(ref)
+        except GIT_ERRORS as error:
+            return RepositoryError(
+                f"{ref} cannot be read: {error}",
+                hint=f"git reflog show {ref.removeprefix(HEADS)} may know where it was;"
+                f" git update-ref {ref} <that commit> puts it back.",
+            )
+        return None
+
     def _branches(self) -> Iterator[str]:
         yield from self.git.branches.local
 
     def _own_branch(self) -> str | None:
-        if self.git.head_is_detached or self.git.head_is_unborn:
-            return next(iter(sorted(b for b in self._branches() if "/" not in b)), None)
-        return self.git.head.shorthand
+        with suppress(*GIT_ERRORS):
+            if not (self.git.head_is_detached or self.git.head_is_unborn):
+                return self.git.head.shorthand
+        return next(iter(sorted(b for b in self._branches() if "/" not in b)), None)
 
     def read_project_file(self, path: str, *, onto: str | None = None) -> bytes:
         """A file of the project: from the work tree, in a bare repository from `onto` or HEAD.
@@ -131,9 +148,10 @@ def open_repository(start: Path, *, durable: bool = True) -> Repository:
     """
     git_dir = _discover(start)
     try:
-        git = pygit2.Repository(git_dir)
+        # Not by its git dir: where that stands elsewhere, its parent is no work tree.
+        git = pygit2.Repository(str(start))
     except GIT_ERRORS as error:
-        raise _cannot_open(start, git_dir, str(error)) from error
+        raise cannot_open(start, git_dir, str(error)) from error
     pygit2.settings.enable_fsync_gitdir(durable)
     path = Path(git.path).resolve()
     workdir = None if git.workdir is None else Path(git.workdir).resolve()
@@ -146,7 +164,7 @@ def _discover(start: Path) -> str:
     try:
         found = pygit2.discover_repository(str(start))
     except GIT_ERRORS as error:
-        raise _cannot_open(start, str(start), str(error)) from error
+        raise cannot_open(start, str(start), str(error)) from error
     if found is None:
         raise RepositoryError(
             f"{start} is not in a git repository",
@@ -155,7 +173,8 @@ def _discover(start: Path) -> str:
     return found
 
 
-def _cannot_open(start: Path, git_dir: str, reason: str) -> RepositoryError:
+def cannot_open(start: Path, git_dir: str, reason: str) -> RepositoryError:
+    """What stands in the way of opening a repository, from libgit2's words or git's."""
     said = reason.lower()
     if "sha256" in said or "object format" in said:
         return RepositoryError(
@@ -167,7 +186,7 @@ def _cannot_open(start: Path, git_dir: str, reason: str) -> RepositoryError:
             f"the repository at {git_dir} keeps its refs in a reftable, which skillgit cannot read",
             hint="git refs migrate --ref-format=files",
         )
-    if "not owned" in said:
+    if "not owned" in said or "dubious ownership" in said:
         folder = start.resolve()
         return RepositoryError(
             f"the repository at {git_dir} belongs to another user",
@@ -177,5 +196,10 @@ def _cannot_open(start: Path, git_dir: str, reason: str) -> RepositoryError:
         return RepositoryError(
             f"the repository at {git_dir} uses a git extension skillgit cannot read: {reason}",
             hint="Work in a fresh clone of it.",
+        )
+    if "core.worktree" in said:
+        return RepositoryError(
+            f"the repository at {git_dir} has core.bare and core.worktree set, which exclude each other",
+            hint="git config --unset core.worktree, or git config core.bare false",
         )
     return RepositoryError(f"the repository at {git_dir} cannot be opened: {reason}")

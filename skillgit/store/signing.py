@@ -6,6 +6,7 @@ a run are not signed: they are the program's record, and many.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 
 import pygit2
@@ -17,6 +18,7 @@ from skillgit.store.rewrite import header_of
 SIGN_TIMEOUT_S = 60.0
 _SETTINGS = ("skillgit.sign", "commit.gpgSign")
 _NOISE = ("fatal: failed to write commit object", "error: gpg failed to sign the data")
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _UNSIGNED = "git config skillgit.sign false leaves proposals unsigned."
 
 Sign = Callable[[str], str]
@@ -50,8 +52,9 @@ class Signer:
 
         Raises: RepositoryError, before anything is paid for.
         """
-        tree = str(self._git.TreeBuilder().write())
-        self._made({}, "-S", tree, message=b"skillgit: can commits be signed?\n")
+        with tempfile.TemporaryDirectory() as objects:
+            elsewhere = {"GIT_OBJECT_DIRECTORY": objects}
+            self._made(elsewhere, "-S", _EMPTY_TREE, message=b"skillgit: can commits be signed?\n")
 
     def _made(
         self, variables: dict[str, str], *arguments: str, message: bytes, encoding: str = "UTF-8"

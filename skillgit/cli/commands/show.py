@@ -52,7 +52,7 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
         clock=invocation.clock,
         private=True,
     )
-    reader = _Reader(store, runs, GitCli(repository.common, invocation.environ))
+    reader = _Reader(store, runs, project.git_in(repository))
     found = reader.read(commit)
     if as_json:
         print_json("version", fields_of(found))

@@ -20,7 +20,7 @@ from skillgit.history import ConfigNote, Phase, RunState, StepNote
 from skillgit.launch import Launch
 from skillgit.records import Action, Role
 from skillgit.standing import Recorded, read_standing
-from skillgit.store.git_cli import GitCli, gc_auto
+from skillgit.store.git_cli import gc_auto
 from skillgit.train import train
 
 COUNT = click.IntRange(1)
@@ -84,7 +84,7 @@ def run_training(
             invocation.resume = _to_resume(project, wishes)
             _announce(session)
             _iterate(session, as_json=as_json)
-            gc_auto(GitCli(session.store.repository.common, invocation.environ))
+            gc_auto(project.git_in(session.store.repository))
         invocation.resume = None
         return conclusion_of(session.store, run.name)
 
