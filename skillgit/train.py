@@ -63,7 +63,8 @@ def can_rise(setup: Training, standing: Standing) -> bool:
     config, score = setup.config, standing.state.current.score
     if setup.force or not config.gate.enabled or not config.train.stop_when_perfect:
         return True
-    return score is None or score < 1.0 - TIE or config.gate.refresh_every > 0
+    may_fall = config.gate.refresh_every > 0 and config.target.samples
+    return score is None or score < 1.0 - TIE or may_fall
 
 
 def _commit(setup: Training, moment: Moment) -> Recorded:

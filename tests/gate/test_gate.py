@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from trials import measured, trial
 
 from skillgit.gate import evaluate_gate, select_gate_score, strict
-from skillgit.ports import Trial
-from skillgit.records import Action, Measurements, Metric, Score, Skill, SkillDocument
+from skillgit.records import Action, Metric
 
 unit = st.floats(0, 1)
 
@@ -70,32 +70,6 @@ def test_best_never_falls_and_current_never_falls(cand: float, current: float, b
     assert result.best_score >= best
     assert result.current_score >= current
     assert (result.action is Action.REJECT) == (cand - current <= 1e-9)
-
-
-def skill(text: str) -> Skill:
-    return Skill(name="s", documents=(SkillDocument(path="SKILL.md", data=text.encode()),))
-
-
-def measured(**scores: float | None) -> Measurements:
-    return Measurements(
-        object_id="0" * 40,
-        scores={k: None if v is None else Score(hard=v, soft=v) for k, v in scores.items()},
-    )
-
-
-def trial(candidate: Measurements, current: Measurements) -> Trial:
-    return Trial(
-        candidate=skill("new"),
-        current=skill("old"),
-        best=skill("old"),
-        candidate_scores=candidate,
-        current_scores=current,
-        best_scores=current,
-        best_step=0,
-        global_step=3,
-        metric=Metric.HARD,
-        mixed_weight=0.5,
-    )
 
 
 def test_a_candidate_that_lets_the_hardest_tasks_time_out_gains_nothing_by_it() -> None:
