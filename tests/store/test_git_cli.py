@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -131,3 +132,16 @@ def test_gc_waits_until_it_is_done(cli: GitCli, repo: Path, git: Git) -> None:
     git("config", "gc.autoPackLimit", "1")
     assert gc_auto(cli).ok
     assert len(list((repo / ".git/objects/pack").glob("*.pack"))) == 1
+
+
+def test_another_index_can_be_read(repo: Path, cli: GitCli, tmp_path: Path) -> None:
+    (repo / "file").write_text("staged elsewhere\n")
+    other = tmp_path / "index"
+    subprocess.run(
+        ["git", "add", "file"],
+        cwd=repo,
+        env={**os.environ, "GIT_INDEX_FILE": str(other)},
+        check=True,
+    )
+    assert cli.checked("ls-files").text == ""
+    assert cli.with_index(other).checked("ls-files").text == "file"
