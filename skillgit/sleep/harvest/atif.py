@@ -15,12 +15,12 @@ from typing import IO
 from skillgit.records import Speaker
 from skillgit.sleep.harvest.lines import Lines, Object, at, blocks, text_at, whole_object
 from skillgit.sleep.harvest.origins import told_apart
-from skillgit.sleep.harvest.sessions import Origin, Transcript, Turn
+from skillgit.sleep.harvest.said import Said, as_said
+from skillgit.sleep.harvest.sessions import Origin, Transcript
 from skillgit.sleep.harvest.source import (
     Places,
     Source,
     condensed,
-    make_turn,
     named,
     safe_id,
     span,
@@ -47,7 +47,7 @@ def _trajectory(path: Path, record: Object, lines: Lines) -> Iterator[Transcript
     if not text_at(record, "schema_version").startswith("ATIF") or not isinstance(steps, list):
         lines.note_unknown(record.get("schema_version"))
         return
-    turns: list[Turn] = []
+    turns: list[Said] = []
     times: list[datetime | None] = []
     file = str(path.with_suffix("")) if path.suffix == ".json" else ""
     session = safe_id(record.get("session_id")) or file or path.stem
@@ -71,7 +71,7 @@ def _trajectory(path: Path, record: Object, lines: Lines) -> Iterator[Transcript
     )
 
 
-def _turns(name: str, time: datetime | None, step: Object, lines: Lines) -> Iterator[Turn]:
+def _turns(name: str, time: datetime | None, step: Object, lines: Lines) -> Iterator[Said]:
     text = "\n\n".join(blocks(step.get("message"), "text"))
     source = step.get("source")
     if source == "user":
@@ -79,12 +79,12 @@ def _turns(name: str, time: datetime | None, step: Object, lines: Lines) -> Iter
         if at(step, "is_copied_context") is True:
             origin = Origin.SUMMARY
         if text.strip():
-            yield make_turn(name, time, Speaker.USER, origin, own)
+            yield as_said(name, time, Speaker.USER, origin, own)
     elif source == "agent":
         if text.strip():
-            yield make_turn(name, time, Speaker.ASSISTANT, Origin.MACHINE, text)
+            yield as_said(name, time, Speaker.ASSISTANT, Origin.MACHINE, text)
     elif source == "system":
-        yield make_turn(name, time, Speaker.SYSTEM, Origin.INJECTED, text)
+        yield as_said(name, time, Speaker.SYSTEM, Origin.INJECTED, text)
     else:
         lines.note_unknown(source)
 

@@ -21,13 +21,13 @@ from skillgit.sleep.harvest.origins import (
     field_origin,
     told_apart,
 )
-from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript, Turn
+from skillgit.sleep.harvest.said import Said, as_said
+from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript
 from skillgit.sleep.harvest.source import (
     Places,
     Source,
     condensed,
     kind_of,
-    make_turn,
     named,
     safe_id,
     span,
@@ -112,7 +112,7 @@ class _Session:
             turns=condensed(named(in_order(self._nodes), next(iter(self._ids), self._path.stem))),
         )
 
-    def _user(self, name: str, time: datetime | None, record: Object) -> Turn | None:
+    def _user(self, name: str, time: datetime | None, record: Object) -> Said | None:
         content = at(record, "message", "content")
         if _has_result(content):
             return _tool_result(name, time, content)
@@ -121,7 +121,7 @@ class _Session:
             return None
         return self._in_a_persons_place(name, time, record, text, CLAUDE_CODE)
 
-    def _attachment(self, name: str, time: datetime | None, record: Object) -> Turn | None:
+    def _attachment(self, name: str, time: datetime | None, record: Object) -> Said | None:
         attachment = record.get("attachment")
         if text_at(attachment, "type") != "queued_command":
             return None
@@ -130,12 +130,12 @@ class _Session:
             return None
         turn = self._in_a_persons_place(name, time, record, text, CLAUDE_CODE_QUEUED)
         if turn.origin is Origin.HUMAN:
-            return turn.model_copy(update={"origin": Origin.STEERING})
+            return turn._replace(origin=Origin.STEERING)
         return turn
 
     def _in_a_persons_place(
         self, name: str, time: datetime | None, record: Object, text: str, table: Sequence[Field]
-    ) -> Turn:
+    ) -> Said:
         by_field = field_origin(record, table)
         by_text, own = told_apart(text)
         if by_field is not None:
@@ -145,13 +145,13 @@ class _Session:
         if self._is_agent and origin.is_person:
             origin = Origin.MACHINE
         self._people += origin.is_person
-        return make_turn(name, time, Speaker.USER, origin, own if origin is by_text else text)
+        return as_said(name, time, Speaker.USER, origin, own if origin is by_text else text)
 
-    def _assistant(self, name: str, time: datetime | None, record: Object) -> Turn | None:
+    def _assistant(self, name: str, time: datetime | None, record: Object) -> Said | None:
         text = "\n\n".join(blocks(at(record, "message", "content"), "text"))
         if not text.strip():
             return None
-        return make_turn(name, time, Speaker.ASSISTANT, Origin.MACHINE, text)
+        return as_said(name, time, Speaker.ASSISTANT, Origin.MACHINE, text)
 
 
 def _is_headless(record: Object) -> bool:
@@ -166,12 +166,12 @@ def _has_result(content: object) -> bool:
     )
 
 
-def _tool_result(name: str, time: datetime | None, content: object) -> Turn:
+def _tool_result(name: str, time: datetime | None, content: object) -> Said:
     results = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
     failed = any(block.get("is_error") is True for block in results)
     said = [text for block in results for text in blocks(block.get("content"), "text")]
     text = "\n".join(said) if failed else ""
-    return make_turn(name, time, Speaker.TOOL, Origin.MACHINE, text, failed=failed)
+    return as_said(name, time, Speaker.TOOL, Origin.MACHINE, text, failed=failed)
 
 
 def _folders(places: Places) -> list[Path]:

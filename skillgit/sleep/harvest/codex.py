@@ -24,8 +24,9 @@ from skillgit.sleep.harvest.origins import (
     field_origin,
     told_apart,
 )
-from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript, Turn
-from skillgit.sleep.harvest.source import Places, Source, condensed, make_turn, named, safe_id, span
+from skillgit.sleep.harvest.said import Said, as_said
+from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript
+from skillgit.sleep.harvest.source import Places, Source, condensed, named, safe_id, span
 from skillgit.sleep.harvest.times import parse_time
 
 
@@ -78,7 +79,7 @@ class _Session:
         self._meta: Object | None = None
         self._cwd: str | None = None
         self._prompts: list[Prompt] = []
-        self._turns: list[tuple[int, Turn]] = []
+        self._turns: list[tuple[int, Said]] = []
         self._times: list[datetime | None] = []
         self._count = 0
         self._ordinals: dict[int, float] = {}
@@ -104,9 +105,7 @@ class _Session:
         elif kind == "event_msg":
             self._event(payload, time, lines)
         elif kind == "compacted":
-            self._add(
-                make_turn("", time, Speaker.USER, Origin.SUMMARY, text_at(payload, "message"))
-            )
+            self._add(as_said("", time, Speaker.USER, Origin.SUMMARY, text_at(payload, "message")))
         elif kind == "turn_context":
             self._cwd = self._cwd or text_at(payload, "cwd") or None
         elif not isinstance(kind, str) or kind not in SILENT_TYPES:
@@ -159,7 +158,7 @@ class _Session:
             text = "\n".join(blocks(payload.get("output"), "input_text", "output_text", "text"))
             failed = bool(_EXIT_CODE.search(text[:2_000]))
             kept = text if failed else ""
-            self._add(make_turn(name, time, Speaker.TOOL, Origin.MACHINE, kept, failed=failed))
+            self._add(as_said(name, time, Speaker.TOOL, Origin.MACHINE, kept, failed=failed))
         elif not isinstance(kind, str) or kind not in SILENT_TYPES:
             lines.note_unknown(kind)
         elif kind != "agent_message":
@@ -179,7 +178,7 @@ class _Session:
             elif apart:
                 self._prompt(RESPONSE, name, time, payload, "\n\n".join(parts))
         else:
-            self._add(make_turn(name, time, Speaker.SYSTEM, Origin.INJECTED, "\n\n".join(parts)))
+            self._add(as_said(name, time, Speaker.SYSTEM, Origin.INJECTED, "\n\n".join(parts)))
 
     def _event(self, payload: Object, time: datetime | None, lines: Lines) -> None:
         kind = payload.get("type")
@@ -217,7 +216,7 @@ class _Session:
         self._said[channel, key] += 1
         if key and self._said[channel, key] > self._said_once[key]:
             self._said_once[key] += 1
-            self._add(make_turn(name, time, Speaker.ASSISTANT, Origin.MACHINE, text))
+            self._add(as_said(name, time, Speaker.ASSISTANT, Origin.MACHINE, text))
 
     def _prompt(
         self, channel: str, name: str, time: datetime | None, payload: Object, text: str
@@ -229,7 +228,7 @@ class _Session:
         working = self._working and self._answered
         self._prompts.append(Prompt(self._count, channel, name, time, origin, own, working))
 
-    def _add(self, turn: Turn) -> None:
+    def _add(self, turn: Said) -> None:
         self._turns.append((self._count, turn))
 
     def _look_for_cwd(self, parts: Sequence[str]) -> None:
@@ -249,14 +248,14 @@ class _Session:
             return Kind.HEADLESS, "its source is not known to be a person"
         return Kind.PERSON, ""
 
-    def _ordered(self, kind: Kind) -> list[Turn]:
+    def _ordered(self, kind: Kind) -> list[Said]:
         for prompt in each_once(self._prompts):
             origin = prompt.origin
             if kind is not Kind.PERSON and origin.is_person:
                 origin = Origin.MACHINE
             elif prompt.while_working and origin is Origin.HUMAN:
                 origin = Origin.STEERING
-            turn = make_turn(prompt.name, prompt.time, Speaker.USER, origin, prompt.text)
+            turn = as_said(prompt.name, prompt.time, Speaker.USER, origin, prompt.text)
             self._turns.append((prompt.place, turn))
         places = self._places()
         return [turn for _, turn in sorted(self._turns, key=lambda entry: places[entry[0] - 1])]

@@ -14,12 +14,12 @@ from skillgit.records import Speaker
 from skillgit.sleep.harvest.lines import Lines, Object, text_at
 from skillgit.sleep.harvest.order import Node, in_order
 from skillgit.sleep.harvest.origins import told_apart
+from skillgit.sleep.harvest.said import as_said
 from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript
 from skillgit.sleep.harvest.source import (
     Places,
     Source,
     condensed,
-    make_turn,
     named,
     safe_id,
     span,
@@ -78,7 +78,7 @@ def _node(record: Object, lines: Lines) -> Node:
             lines.note_unknown(f"origin {said}")
         origin = known or Origin.INJECTED
     text = own if origin.is_person else text_at(record, "text")
-    turn = make_turn(name, time, speaker, origin, text, failed=record.get("failed") is True)
+    turn = as_said(name, time, speaker, origin, text, failed=record.get("failed") is True)
     return Node(name, safe_id(record.get("parent")), time, turn if text.strip() else None)
 
 

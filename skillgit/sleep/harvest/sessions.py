@@ -11,12 +11,6 @@ from enum import StrEnum
 from pydantic import Field
 
 from skillgit.records import Record, Speaker
-from skillgit.redaction import redacted_excerpt
-
-PERSON_CHARS = 6_000
-AGENT_CHARS = 1_200
-OTHER_CHARS = 240
-"""How much of a turn is kept, by whose it is. Unit: characters."""
 
 
 class Origin(StrEnum):
@@ -94,17 +88,6 @@ class Damage(Record):
             damaged=_sum(self.damaged, other.damaged),
             unknown=_sum(self.unknown, other.unknown),
         )
-
-
-def excerpt(origin: Origin, speaker: Speaker, text: str) -> str:
-    """As much of a turn's text as is kept, without secrets."""
-    if origin.is_person:
-        limit = PERSON_CHARS
-    elif origin is Origin.MACHINE and speaker is Speaker.ASSISTANT:
-        limit = AGENT_CHARS
-    else:
-        limit = OTHER_CHARS
-    return redacted_excerpt(whole_characters(text).strip(), limit)
 
 
 def whole_characters(text: str) -> str:

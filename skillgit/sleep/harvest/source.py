@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,18 +9,9 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from skillgit.records import Speaker
-from skillgit.redaction import redact
 from skillgit.sleep.harvest.lines import Lines
-from skillgit.sleep.harvest.sessions import (
-    Kind,
-    Origin,
-    Transcript,
-    Turn,
-    excerpt,
-    whole_characters,
-)
-
-_UUID = re.compile(r"[0-9a-f\-]{0,40}")
+from skillgit.sleep.harvest.said import Said, kept
+from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript, Turn, whole_characters
 
 
 @dataclass(frozen=True)
@@ -91,36 +81,21 @@ def _files_below(folder: Path) -> Iterator[Path]:
                 continue
 
 
-def make_turn(
-    name: str, time: datetime | None, speaker: Speaker, origin: Origin, text: str, *,
-    failed: bool = False,
-) -> Turn:  # fmt: skip
-    """A turn with as much of its text as is kept, redacted."""
-    return Turn(
-        id=name if _UUID.fullmatch(name) else redact(whole_characters(name)[:200]),
-        time=time,
-        speaker=speaker,
-        origin=origin,
-        text=excerpt(origin, speaker, text),
-        failed=failed,
-    )
-
-
-def named(turns: Sequence[Turn], session: str) -> list[Turn]:
+def named(turns: Sequence[Said], session: str) -> list[Said]:
     """The turns, those without an id named after their session and their place in it."""
     return [
-        turn if turn.id else turn.model_copy(update={"id": f"{session}:{number}"})
+        turn if turn.id else turn._replace(id=f"{session}:{number}")
         for number, turn in enumerate(turns, start=1)
     ]
 
 
-def condensed(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+def condensed(turns: Sequence[Said]) -> tuple[Turn, ...]:
     """The turns that say something, and between two that are no machine's the last few of its own.
 
     Shape: in order.
     """
-    out: list[Turn] = []
-    machine: list[Turn] = []
+    out: list[Said] = []
+    machine: list[Said] = []
     for turn in turns:
         if turn.origin is Origin.MACHINE:
             if turn.text and (turn.speaker is Speaker.ASSISTANT or turn.failed):
@@ -129,10 +104,10 @@ def condensed(turns: Sequence[Turn]) -> tuple[Turn, ...]:
         out += _last(machine)
         machine = []
         out.append(turn)
-    return tuple(out + _last(machine))
+    return tuple(map(kept, out + _last(machine)))
 
 
-def _last(machine: Sequence[Turn]) -> list[Turn]:
+def _last(machine: Sequence[Said]) -> list[Said]:
     """The last words of a stretch of the agent's work, and the last two errors in it."""
     said = [i for i, turn in enumerate(machine) if not turn.failed][-1:]
     failed = [i for i, turn in enumerate(machine) if turn.failed][-2:]
