@@ -25,7 +25,8 @@ class Outside:
     """What only the command line may read, and hands in.
 
     `prompts` are the texts by name; programs see those of `variables` that are named for them and
-    run for the work tree `root`, a judge's only if `may_run` trusts it.
+    run for the work tree `root`, a judge's only if `may_run` trusts it. `stand_ins` answer for a
+    role in place of the model that is configured.
     """
 
     key_of: Callable[[Role, ModelConfig], str | None]
@@ -35,6 +36,7 @@ class Outside:
     variables: Mapping[str, str] = field(default_factory=dict)
     root: str | None = None
     may_run: Callable[[Sequence[str]], bool] = _trusts_nothing
+    stand_ins: Mapping[Role, Model] = field(default_factory=dict)
 
 
 def open_bench(config: Config, tasks: Sequence[Task], outside: Outside) -> Bench:
@@ -72,6 +74,8 @@ def role_model(config: Config, role: Role, outside: Outside) -> Model:
 
     Raises: ConfigError; what `key_of` raises for a missing key.
     """
+    if role in outside.stand_ins:
+        return outside.stand_ins[role]
     configs = {Role.TARGET: config.target, Role.OPTIMIZER: config.optimizer}
     model = configs.get(role, judge_config(config))
     return build_model(

@@ -207,8 +207,8 @@ class StepNote(NoteLine):
 
     @property
     def rejected_edits(self) -> tuple[Edit, ...]:
-        """The edits that were tried and did not pass, in rank order."""
-        if not self.action.rejected:
+        """The edits that were tried and did not pass, in rank order; what could not be judged did not fail."""
+        if self.action is not Action.REJECT:
             return ()
         return tuple(o.edit for o in self.edits if o.outcome.changed_text)
 
@@ -246,6 +246,30 @@ class ReportNote(NoteLine):
     kind: Literal["report"] = "report"
     run: str
     markdown: str
+
+
+class TurnedDownNote(NoteLine):
+    """A person's word that a proposal is not wanted, on its tip: `why`, and when."""
+
+    kind: Literal["turned_down"] = "turned_down"
+    run: str
+    why: str
+    time: datetime
+
+
+class NightNote(NoteLine):
+    """What a night came to, on its end: scores on val, the last one of a fresh measurement.
+
+    `taken_back` says that what its steps accepted did not hold there.
+    """
+
+    kind: Literal["night"] = "night"
+    run: str
+    baseline: float | None
+    candidate: float | None
+    taken_back: bool = False
+    reason: str = ""
+    costs: Costs = Costs()
 
 
 class ScoresLine(NoteLine):
@@ -289,7 +313,8 @@ class Entry(Record):
     `candidate` is the skill of the commit (`None`: the tree stays). A rejected candidate is
     followed by its revert in the same move. `lines` go on the (candidate's) commit,
     `object_lines` on the skill objects named. `finished_at` is the latest finish time of the
-    paid calls; `None` when nothing was paid.
+    paid calls; `None` when nothing was paid. `takes_back` are commits that are reverted first,
+    the newest of them first.
     """
 
     run: RunHead
@@ -304,3 +329,4 @@ class Entry(Record):
     object_lines: tuple[tuple[str, NoteLine], ...] = ()
     finished_at: datetime | None = None
     summary: str = ""
+    takes_back: tuple[str, ...] = ()

@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
+from skillgit.errors import WaitingError
+
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
@@ -20,8 +22,9 @@ def ordered_map(
     """The function's result for every item, with at most `workers` running at a time.
 
     After the first exception, or Ctrl-C, no further item is started and those in flight are
-    waited for, since what they do is paid for; a second Ctrl-C does not wait. One worker, or one
-    item, runs in the caller's own thread.
+    waited for, since what they do is paid for; a second Ctrl-C does not wait. What only waits for
+    an answer stops nobody: all questions are asked. One worker, or one item, runs in the caller's
+    own thread.
     Shape: one result per item, in the items' order.
     Raises: of the exceptions that `function` raised, the first in the items' order.
     """
@@ -29,10 +32,23 @@ def ordered_map(
         raise ValueError(f"a pool needs at least one worker, not {workers}")
     queue = list(items)
     if workers == 1 or len(queue) <= 1:
-        return [function(item) for item in queue]
+        return _one_by_one(function, queue)
     pool = _Pool(function, queue)
     pool.run(min(workers, len(queue)))
     return pool.results()
+
+
+def _one_by_one(function: Callable[[ItemT], ResultT], items: Iterable[ItemT]) -> list[ResultT]:
+    results: list[ResultT] = []
+    waiting: WaitingError | None = None
+    for item in items:
+        try:
+            results.append(function(item))
+        except WaitingError as error:
+            waiting = waiting or error
+    if waiting is not None:
+        raise waiting
+    return results
 
 
 class _Pool(Generic[ItemT, ResultT]):
@@ -79,7 +95,8 @@ class _Pool(Generic[ItemT, ResultT]):
                 self._done[index] = self._function(item)
             except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
                 self._failed[index] = error
-                self._stop()
+                if not isinstance(error, WaitingError):
+                    self._stop()
             self._put_down()
 
     def _take(self) -> tuple[int, ItemT] | None:

@@ -46,7 +46,12 @@ def declared_in(*packages: ModuleType) -> dict[str, Prompt[Record, Answer]]:
 
 PROMPTS = declared_in(skillgit.stages, skillgit.judges, skillgit.sleep)
 OPTIMIZERS = declared_in(skillgit.stages, skillgit.sleep)
-EDITORS = sorted(name for name, p in OPTIMIZERS.items() if "edits" in p.answer.model_fields)
+NIGHT_EDITORS = ["night_failures", "night_successes"]
+EDITORS = sorted(
+    name
+    for name, p in OPTIMIZERS.items()
+    if "edits" in p.answer.model_fields and name not in NIGHT_EDITORS
+)
 
 
 # ── the prompts that ship ────────────────────────────────────────────────────────────────────
@@ -88,6 +93,14 @@ def test_who_writes_edits_is_told_what_an_edit_is_and_what_never_goes_in(name: s
         assert part in text
     assert "What never goes into a skill" in text
     assert "The answer to a task" in text
+
+
+@pytest.mark.parametrize("name", NIGHT_EDITORS)
+def test_who_writes_edits_at_night_is_told_of_bullets_in_the_learned_region(name: str) -> None:
+    text = load_prompts()[name]
+    for part in ("`add`", "`replace`", "`delete`", "SKILLOPT-SLEEP:LEARNED START", "quotes nobody"):
+        assert part in text
+    assert "What never goes into a rule" in text
 
 
 def test_the_rules_about_edits_are_the_same_in_every_prompt() -> None:

@@ -15,7 +15,7 @@ from skillgit.records import Measurements, Skill
 from skillgit.store import locks, runs
 from skillgit.store.best import BestTag, tags_of
 from skillgit.store.ledger import pooled, rejected
-from skillgit.store.memory_file import with_memory
+from skillgit.store.memory_file import memory_file_for, with_memory
 from skillgit.store.names import NIGHT_NOTES, NOTES, RunName, next_run, notes_ref, run_ref
 from skillgit.store.note_lines import parse_lines
 from skillgit.store.notes import Notes
@@ -121,6 +121,15 @@ class GitStore:
         """
         skill = committed_skill(self.repository, self._skill, onto)
         return self._with_memory(skill, str(self.repository.onto_commit(onto).id))
+
+    def memory_file(self, commit_id: str, wish: str) -> str | None:
+        """The path of a commit's memory file, or the wish where there is none and it can be made.
+
+        `None` when the skill itself is the memory file, or when something else has its name.
+        """
+        tree = tree_of(commit_at(self._git, commit_id))
+        skill = skill_in_commit(self._git, commit_id, self._skill)
+        return memory_file_for(self._git, tree, skill, wish)
 
     # ── ports.Store ──────────────────────────────────────────────────────────────────────────
 

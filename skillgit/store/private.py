@@ -69,6 +69,16 @@ class PrivateFolder:
         """The folder of the texts that pull requests were opened with."""
         return self._folder("proposals")
 
+    @property
+    def nights(self) -> Path:
+        """The folder of what nights that have not ended go by."""
+        return self._folder("nights")
+
+    @property
+    def handoff(self) -> Path:
+        """The folder of questions that wait for answers."""
+        return self._folder("handoff")
+
     def _folder(self, name: str) -> Path:
         return _made(self.path / name)
 

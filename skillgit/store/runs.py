@@ -12,7 +12,7 @@ import pygit2
 
 from skillgit.errors import ConflictError, RepositoryError
 from skillgit.history import Entry, Phase, RunCommit, RunHead
-from skillgit.messages import compose, compose_revert
+from skillgit.messages import compose, compose_revert, compose_take_back
 from skillgit.records import Action, Metric, Record
 from skillgit.store import names
 from skillgit.store.names import RunName
@@ -193,6 +193,13 @@ def build(repository: Repository, entry: Entry, parent_id: str) -> BuiltEntry:
     parent = commit_at(git, parent_id)
     time = _time(entry, parent)
     who = repository.signature(time)
+    for commit_id in entry.takes_back:
+        taken = commit_at(git, commit_id)
+        message = compose_take_back(entry, commit_id, taken.message)
+        tree_before = taken.parents[0].tree_id
+        parent = commit_at(
+            git, str(git.create_commit(None, who, who, message, tree_before, [parent.id]))
+        )
     tree = parent.tree_id
     if entry.candidate is not None:
         tree = tree_with(git, tree_of(parent), entry.candidate)

@@ -1,0 +1,64 @@
+"""What of a night may stand in a commit: the rules it proposes, and reasons in nobody's own words.
+
+A reason that repeats what was said in a session is left out; the private notes keep it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from skillgit.records import Edit
+from skillgit.redaction import redact
+
+PHRASE = 4
+"""How many successive words of a session make a quotation of it."""
+
+_WORD = re.compile(r"[\w./:@-]*\w")
+_TELLING = re.compile(r"[\d_/@:.-]|[^\W\d_][^\W_]*[A-Z]|^[A-Z]")
+
+
+def public_edit(edit: Edit, said: tuple[str, ...], known: str) -> Edit:
+    """The edit with a reason that anybody may read; `known` is what stands in the documents."""
+    return edit.model_copy(update={"rationale": public_reason(edit, said, known)})
+
+
+def public_reason(edit: Edit, said: tuple[str, ...], known: str) -> str:
+    """The edit's reason, unless it tells of a session; then how much stands behind the edit.
+
+    Neither a phrase of a session may stand in it, nor a telling word (a name, a number, a path)
+    that the documents and the rule itself do not have.
+    """
+    reason = redact(edit.rationale).strip()
+    if not reason or not tells(reason, said, f"{known}\n{edit.content}\n{edit.anchor}"):
+        return reason
+    n = max(len(edit.task_ids), edit.support_count)
+    return f"{n} request{'' if n == 1 else 's'} asked for this"
+
+
+def tells(text: str, said: tuple[str, ...], known: str) -> bool:
+    """Whether a text repeats what was said in a session and is known from nowhere else."""
+    phrases, words = _of_sessions(said)
+    allowed = set(_words(known))
+    own = _words(text)
+    if any(phrase in phrases for phrase in _phrases(own)):
+        return True
+    telling = (w for w in _WORD.findall(text) if _TELLING.search(w))
+    return any(w.casefold() in words and w.casefold() not in allowed for w in telling)
+
+
+@lru_cache(maxsize=8)
+def _of_sessions(said: tuple[str, ...]) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
+    """The phrases and the words of what was said."""
+    texts = [_words(text) for text in said]
+    phrases = frozenset(phrase for words in texts for phrase in _phrases(words))
+    return phrases, frozenset(word for words in texts for word in words)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _phrases(words: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(words[i : i + PHRASE]) for i in range(len(words) - PHRASE + 1)]
