@@ -166,3 +166,19 @@ def test_a_bare_repositorys_head_checks_nothing_out(run, git, tmp_path):
     linked = tmp_path / "linked"
     git("worktree", "add", "-q", str(linked), "skillopt/run/train-1", cwd=bare)
     assert f"is checked out in {linked}" in refused(bare).message
+
+
+@pytest.mark.parametrize(
+    "name", ["refs/heads/SkillOpt", "refs/heads/SKILLOPT/x/y", "refs/tags/Skillopt/v1"]
+)
+def test_names_that_differ_in_case_alone_are_in_the_way_where_files_have_no_case(
+    run: Path, git: Callable[..., str], name: str
+) -> None:
+    git("update-ref", name, "HEAD")
+    repository = open_repository(run, durable=False)
+    refuse_taken_names(repository, skill="brief")
+    git("config", "core.ignoreCase", "true")
+    with pytest.raises(RepositoryError, match="does not tell capitals") as caught:
+        refuse_taken_names(open_repository(run, durable=False), skill="brief")
+    type_hint(caught.value.hint, run)
+    refuse_taken_names(open_repository(run, durable=False), skill="brief")
