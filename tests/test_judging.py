@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from projects import CONFIG, SKILL_PATH, SKILL_TEXT, Project, brief_tasks
-from test_train import AlwaysProposes, DiesAt, Stopped, requests, trained_refs
+from test_train import AlwaysProposes, DiesAt, Fails, Stopped, requests, trained_refs
 
-from skillgit.errors import BudgetError
+from skillgit.errors import BlockedError, BudgetError
 from skillgit.history import ConfigNote, RejectedLine, ScoresLine, StepNote
 from skillgit.ports import Model
 from skillgit.records import Action, ModelReply, ModelRequest, Outcome
@@ -136,6 +136,24 @@ def test_paired_says_when_the_tasks_are_too_few(tmp_path: Path) -> None:
     easier = Project(tmp_path / "easier")
     records = easier.train(FIXED + gate('rule = "paired"', "alpha = 0.1"), wrap=wrap)
     assert notes(records)[0].action is Action.ACCEPT_NEW_BEST
+
+
+def test_the_metric_decides_what_a_gain_is(tmp_path: Path) -> None:
+    wrap = AlwaysProposes(idea(RISKS))
+    hard = Project(tmp_path / "hard").train(FIXED, wrap=wrap)
+    soft = Project(tmp_path / "soft").train(FIXED + gate('metric = "soft"'), wrap=wrap)
+    mixed = Project(tmp_path / "mixed").train(
+        FIXED + gate('metric = "mixed"', "mixed_weight = 0.25"), wrap=wrap
+    )
+    after = [notes(records)[0].score_after for records in (hard, soft, mixed)]
+    assert after == [0.5, 0.75, pytest.approx(0.5625)]
+
+
+def test_with_max_unscored_at_0_one_lost_task_blocks(tmp_path: Path) -> None:
+    lost = Fails("Write a brief on public libraries.")  # b-08, a val task
+    assert Project(tmp_path / "some").train(FIXED, wrap=lost)
+    with pytest.raises(BlockedError, match="1 of 8 tasks"):
+        Project(tmp_path / "none").train(FIXED + gate("max_unscored = 0.0"), wrap=lost)
 
 
 def test_pace_waits_for_more_than_eight_tasks_can_show(tmp_path: Path) -> None:

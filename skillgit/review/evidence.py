@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from skillgit.gate import pool
 from skillgit.history import (
     ConfigNote,
     Costs,
@@ -152,7 +153,7 @@ def val_scores(store: GitStore, commit: str, target: str) -> dict[str, Score | N
         if line.target == target and line.phase is not Phase.END
         for key in line.tasks
     }
-    (known,) = store.measurements(object_id, target, repeats=1, before=None)
+    known = pool(object_id, store.measurements(object_id, target, repeats=None, before=None))
     return {key: score for key, score in known.scores.items() if key in val}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pygit2.enums import ObjectType
 
 from skillgit.errors import RepositoryError
-from skillgit.gate import beats, select_gate_score
+from skillgit.gate import beats, pool, select_gate_score
 from skillgit.history import ConfigNote, NoteLine, Phase, RunCommit, ScoresLine
 from skillgit.records import Action, Metric, Record, Score
 from skillgit.store.ledger import pooled
@@ -230,7 +230,7 @@ def _val_tasks(lines: Sequence[NoteLine], target: str) -> set[str]:
 
 
 def _scores(lines: Sequence[NoteLine], target: str) -> dict[str, Score]:
-    (known,) = pooled("", lines, target, repeats=1, before=None)
+    known = pool("", pooled("", lines, target, repeats=None, before=None))
     return {task: score for task, score in known.scores.items() if score is not None}
 
 

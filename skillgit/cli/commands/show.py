@@ -14,6 +14,7 @@ from skillgit.cli.project import open_project, skill_option
 from skillgit.cli.runs import Runs
 from skillgit.cli.version import TaskScore, Version, fields_of, print_version
 from skillgit.errors import UserError
+from skillgit.gate import pool
 from skillgit.history import ConfigNote, NoteLine, Phase, RunCommit, ScoresLine, StepNote, TestNote
 from skillgit.records import Action, Score
 from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
@@ -128,7 +129,9 @@ class _Reader:
             if line.phase is not Phase.END
             for key in line.tasks
         }
-        (known,) = self.store.measurements(object_id, target, repeats=1, before=None)
+        known = pool(
+            object_id, self.store.measurements(object_id, target, repeats=None, before=None)
+        )
         return {key: score for key, score in known.scores.items() if key in val}
 
 
