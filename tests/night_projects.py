@@ -215,7 +215,7 @@ class House(Project):
                     stand_ins=models,
                 ),
                 plans=PlanFile(repository.private.nights),
-                project=str(self.path),
+                project="/home/ada/notes",
                 gather=gather,
             )
 
