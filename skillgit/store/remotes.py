@@ -6,6 +6,7 @@ What is private is decided here, by name: nights and the state between them go n
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from skillgit.errors import UserError
@@ -113,6 +114,13 @@ class Remotes:
             raise unreachable(remote, result)
         pairs = (_ONE_REF.fullmatch(line) for line in result.text.split("\n"))
         return {found[2]: found[1] for found in pairs if found}
+
+    def lacks(self, commit: str, there: Mapping[str, str]) -> int:
+        """How many commits up to this one no branch of a remote has, of those `there`."""
+        heads = [f"^{target}" for ref, target in there.items() if ref.startswith(HEADS)]
+        words = "\n".join((commit, *heads, "")).encode()
+        asked = ("rev-list", "--ignore-missing", "--count", "--stdin")
+        return int(self._cli.checked(*asked, stdin=words).text or 0)
 
     def fetch(self, remote: str, *specs: str) -> None:
         """Fetch by explicit refspecs alone.

@@ -217,11 +217,7 @@ class Sync:
         if tip is None:
             return False
         base = list(walk(self.repository.git, tip))[-1].parent
-        known = [commit for ref, commit in there.items() if ref.startswith(HEADS)]
-        words = "\n".join([base, *(f"^{commit}" for commit in known), ""]).encode()
-        asked = ("rev-list", "--ignore-missing", "--max-count=1", "--stdin")
-        result = self.cli.run(*asked, stdin=words)
-        return result.ok and not result.text
+        return not Remotes(self.cli).lacks(base, there)
 
     def _kept(self, remote: str) -> dict[str, str]:
         """The remote's runs as they are kept here, by their branch there."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import json_option, print_json, printable, say
+from skillgit.cli.output import count, json_option, print_json, printable, say
 from skillgit.cli.project import Project, open_project, skill_option
 from skillgit.errors import UserError
 from skillgit.review.body import title
@@ -18,7 +18,7 @@ from skillgit.review.forge import Host, Opened, Opener, PullRequest, read_host
 from skillgit.review.propose import public_body, refuse_secrets
 from skillgit.store.git_cli import GitCli
 from skillgit.store.git_store import GitStore
-from skillgit.store.names import is_night
+from skillgit.store.names import HEADS, is_night
 from skillgit.store.publish import Destination, Publisher
 from skillgit.store.ranges import range_between
 from skillgit.store.remotes import Remotes
@@ -56,6 +56,7 @@ def command(
     if dry_run:
         print(offer.body)
         return
+    _mention_more(offer, project.config.repo.onto)
     if offer.evidence.is_night:
         _ask(offer, invocation, yes=yes, as_json=as_json)
     pushed = offer.publisher.push(offer.to, offer.commit)
@@ -119,6 +120,15 @@ def _make_offer(project: Project, version: str, asked_remote: str | None) -> _Of
     body = public_body(evidence, branch=to.branch, remote=remote)
     host = read_host(remotes.url(remote))
     return _Offer(evidence, evidence.commit, body, publisher, to, host)
+
+
+def _mention_more(offer: _Offer, onto: str) -> None:
+    """Say so when commits below the proposal would go along that the remote does not have."""
+    remotes, remote = Remotes(offer.publisher.cli), offer.to.remote
+    more = remotes.lacks(offer.evidence.base, remotes.listed(remote, f"{HEADS}*"))
+    if more:
+        commits = count(more, "commit")
+        say(f"note: {commits} of {onto} that {remote} does not have will be pushed along with it")
 
 
 def _ask(offer: _Offer, invocation: Invocation, *, yes: bool, as_json: bool) -> None:

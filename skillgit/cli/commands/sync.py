@@ -12,7 +12,7 @@ from skillgit.cli.project import Project, open_project
 from skillgit.store.git_cli import GitCli
 from skillgit.store.git_store import GitStore
 from skillgit.store.names import best_tag
-from skillgit.store.remotes import Remotes, is_included, write_included
+from skillgit.store.remotes import Remotes, write_included
 from skillgit.store.repository import Repository, open_repository
 from skillgit.store.skills import committed_skill
 from skillgit.store.sync import Sync, SyncResult
@@ -79,8 +79,7 @@ class _Exchange:
         self._prepare()
         after = self.refs.read(best_tag())
         self.best = after if after != before else None
-        if is_included(self.cli):
-            write_included(self.cli, self._common)
+        write_included(self.cli, self._common)
         return result
 
     def publish_best(self, remote: str) -> list[str]:

@@ -143,3 +143,9 @@ def test_no_remote_is_one_clear_sentence(skillgit, trained: Path) -> None:
     done = skillgit("propose", "train-1")
     assert done.code == 1
     assert "has no remote" in done.err
+
+
+def test_commits_that_would_go_along_are_mentioned(skillgit, trained, remote, gh, git) -> None:
+    git("update-ref", "-d", "refs/heads/main", cwd=remote)
+    done = skillgit("propose", "train-1", **with_gh(gh)).ok()
+    assert "1 commit of main that origin does not have" in done.err
