@@ -29,7 +29,7 @@ from skillgit.records import Action, ModelRequest, Role
 from skillgit.standing import Recorded, read_standing
 from skillgit.train import train
 
-FOUR = CONFIG.replace("epochs = 2", "epochs = 4")
+FOUR = CONFIG.replace("epochs = 2", "epochs = 4") + "stop_when_perfect = false\n"
 GUIDANCE = "<!-- SLOW_UPDATE_START -->"
 
 

@@ -64,7 +64,8 @@ def test_accumulation_reflects_on_several_batches_before_one_update(tmp_path: Pa
 def test_the_last_step_of_an_epoch_takes_what_is_left(tmp_path: Path) -> None:
     config = CONFIG.replace("epochs = 2", "epochs = 1") + "accumulation = 2\n"
     project = project_of(tmp_path, config, tasks=brief_tasks(train=10, val=4, test=0))
-    totals = [r.note.n_total for r in project.train() if r.note]
+    idle = Scripted(answers(FailureAnalysis=NOTHING, SuccessAnalysis=NOTHING))
+    totals = [r.note.n_total for r in project.train(wrap=idle) if r.note]
     assert totals == [8, 2]
 
 
@@ -374,3 +375,28 @@ def test_the_estimate_is_never_below_what_is_paid(tmp_path: Path, mode: str) -> 
         for _ in train(opened.training):
             pass
         assert sum(estimated.values()) >= opened.meter.made
+
+
+@pytest.mark.parametrize(
+    ("keys", "rates"),
+    [
+        ("", [4, 3, 2, 2]),
+        ("max = 6\n", [5, 4, 3, 2]),
+        ("min = 4\n", [4, 4, 4, 4]),
+        ('scheduler = "constant"\n', [4, 4, 4, 4]),
+        ('scheduler = "linear"\nmax = 10\n', [8, 6, 4, 2]),
+    ],
+)
+def test_each_key_of_the_schedule_changes_the_rates(
+    tmp_path: Path, keys: str, rates: list[int]
+) -> None:
+    say = answers(FailureAnalysis=NOTHING, SuccessAnalysis=NOTHING)
+    records = project_of(tmp_path, CONFIG + f"[lr]\n{keys}").train(wrap=Scripted(say))
+    found = [r.note.learning_rate for r in records if r.note]
+    assert [rate.raw_learning_rate for rate in found if rate] == rates
+
+
+def test_the_most_edits_is_what_an_analyst_is_told(tmp_path: Path) -> None:
+    models = Scripted()
+    project_of(tmp_path, CONFIG + "[lr]\nmax = 3\nmin = 1\n").train(wrap=models)
+    assert all("at most 3 edits" in prompt for prompt in models.asked("FailureAnalysis"))
