@@ -100,7 +100,7 @@ class CommandJudge:
 def question(task: Task, rollout: Rollout) -> dict[str, JsonValue]:
     """What the program reads: the task without its judge, and the rollout."""
     return {
-        "task": task.model_dump(mode="json", exclude={"judge"}),
+        "task": task.model_dump(mode="json", exclude={"judge", "skills"}),
         "answer": rollout.answer,
         "trajectory": [message.model_dump(mode="json") for message in rollout.trajectory],
         "files": dict(rollout.files),

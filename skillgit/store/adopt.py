@@ -158,7 +158,8 @@ class Adopter:
         tip = lineage.commits[-1]
         undo = how_to_undo(self.cli, onto, old)
         message = f"Merge the proposal of {lineage.run}"
-        result = self.cli.at(folder).run("merge", "--no-autostash", "-m", message, tip)
+        signed = () if self.sign is None else ("--gpg-sign",)
+        result = self.cli.at(folder).run("merge", "--no-autostash", *signed, "-m", message, tip)
         if not result.ok:
             raise UserError(
                 "\n".join(dict.fromkeys((*result.words.split("\n"), *result.text.split("\n")))),

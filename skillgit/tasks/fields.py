@@ -32,6 +32,9 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Our name of each field, then the names other tools give it, the likeliest first."""
 
+SKILL = ("skill", "skills")
+"""The names of the field that says which of several skills a task is for."""
+
 PROVENANCE = ("origin", "reviewed", "lineages", "evidence")
 """Fields that say where a task comes from and who has looked at it; training goes by none of them
 but `origin`."""
@@ -119,7 +122,7 @@ def _named(row: Row, columns: Mapping[str, str]) -> dict[str, JsonValue]:
 
 
 def _refuse_unknown(fields: Mapping[str, JsonValue]) -> None:
-    known = [*(other for others in NAMES.values() for other in others), "skill", *PROVENANCE]
+    known = [*(other for others in NAMES.values() for other in others), *SKILL, *PROVENANCE]
     for name in fields:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
@@ -214,7 +217,8 @@ def _tags(value: JsonValue) -> tuple[str, ...]:
 
 def _skills(row: Row) -> tuple[str, ...]:
     """The skills that a task is for, as a file of our own says it; one name, or a list."""
-    value = row.fields.get("skill") if row.strict else None
+    found = (row.fields.get(name) for name in SKILL) if row.strict else ()
+    value = next((value for value in found if value is not None), None)
     return _texts({"skill": [value] if isinstance(value, str) else value}, "skill")
 
 

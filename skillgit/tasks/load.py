@@ -41,7 +41,7 @@ def load_tasks(
     problems.raise_any()
     note_repeated_ids(drafts, problems)
     problems.raise_any(hint="give every task an id of its own, in one split only")
-    _refuse_few(config.path, drafts)
+    _refuse_few(config.path, drafts, skill)
     task_set = TaskSet(tasks=assign_splits(drafts, config.ratio))
     _refuse_empty(config.path, task_set)
     return task_set
@@ -93,9 +93,10 @@ def note_repeated_ids(drafts: Sequence[Draft], problems: Problems) -> None:
             problems.add(where, f"the id {name!r} stands {len(same)} times{shared}")
 
 
-def _refuse_few(path: str, drafts: Sequence[Draft]) -> None:
+def _refuse_few(path: str, drafts: Sequence[Draft], skill: str | None) -> None:
     if not drafts:
-        raise TaskError(f"{path}: there are no tasks in it")
+        whose = "there are no tasks in it" if skill is None else f"no task in it is for {skill}"
+        raise TaskError(f"{path}: {whose}")
     if len(drafts) < MIN_TASKS:
         count = "only one task" if len(drafts) == 1 else f"only {len(drafts)} tasks"
         raise TaskError(

@@ -155,3 +155,16 @@ def test_a_key_that_does_not_answer_is_not_waited_for(
     monkeypatch.setattr(signing, "SIGN_TIMEOUT_S", 0.2)
     with pytest.raises(RepositoryError, match=r"no signature was made within 0\.2 s"):
         signer_for(run).check()
+
+
+def test_a_merge_of_a_proposal_is_signed_too(
+    run: Any, git: Git, proposal: str, ssh_key: Path, clock: Any
+) -> None:
+    run.commit_file(run.path, "Mine first.\n\n" + (run.folder / run.path).read_text())
+    repository = open_repository(run.folder, durable=False)
+    refs = Refs(repository.git, repository.common, clock=clock)
+    cli = GitCli(run.folder, os.environ)
+    adopter = Adopter(repository, refs, cli, sign=Signer(repository.git, cli))
+    done = adopter.adopt(proposal, onto="main", merge=True)
+    assert done.state is AdoptState.MERGED
+    git("verify-commit", "main")

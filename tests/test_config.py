@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from skillgit.config import parse_config, parse_configs
+from skillgit.errors import ConfigError
+
+MODELS = """
+[target]
+provider = "simulated"
+model = "t"
+[optimizer]
+provider = "simulated"
+model = "o"
+"""
+SHARED = '[tasks]\npath = "tasks.jsonl"\nratio = [0.4, 0.4, 0.2]\n'
+ONE = '[skill]\npath = "SKILL.md"\n'
+TWO = """
+[[skill]]
+path = "a/SKILL.md"
+[[skill]]
+path = "b/SKILL.md"
+name = "bee"
+files = ["*.md"]
+tasks = "b.jsonl"
+"""
+
+
+def refused(text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        parse_configs(text)
+    return caught.value.message
+
+
+def test_one_skill_is_one_configuration() -> None:
+    (config,) = parse_configs(ONE + SHARED + MODELS)
+    assert config == parse_config(ONE + SHARED + MODELS)
+    assert config.tasks.path == "tasks.jsonl"
+
+
+def test_one_skill_in_brackets_of_two_is_the_same_configuration() -> None:
+    assert parse_configs(ONE.replace("[skill]", "[[skill]]") + SHARED + MODELS) == parse_configs(
+        ONE + SHARED + MODELS
+    )
+
+
+def test_several_skills_differ_in_skill_and_tasks_alone() -> None:
+    first, second = parse_configs(TWO + SHARED + MODELS)
+    assert (first.skill.path, second.skill.path) == ("a/SKILL.md", "b/SKILL.md")
+    assert (first.tasks.path, second.tasks.path) == ("tasks.jsonl", "b.jsonl")
+    assert second.tasks.ratio == (0.4, 0.4, 0.2)
+    alone = {"skill", "tasks"}
+    assert first.model_dump(exclude=alone) == second.model_dump(exclude=alone)
+    assert parse_config(TWO + SHARED + MODELS) == first
+
+
+def test_where_every_skill_has_tasks_of_its_own_there_need_be_no_others() -> None:
+    text = TWO.replace('path = "a/SKILL.md"', 'path = "a/SKILL.md"\ntasks = "a.jsonl"')
+    assert [config.tasks.path for config in parse_configs(text + MODELS)] == ["a.jsonl", "b.jsonl"]
+
+
+def test_tables_of_skills_may_stand_anywhere() -> None:
+    text = '[[skill]]\npath = "a"\n' + SHARED + MODELS + '[[skill]]\npath = "b"\n'
+    assert [config.skill.path for config in parse_configs(text)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TWO + MODELS, "'tasks' is missing"),
+        ("skill = []\n" + SHARED + MODELS, "'skill' is missing"),
+        (SHARED + MODELS, "'skill' is missing"),
+        ('skill = "SKILL.md"\n' + SHARED + MODELS, "skill: "),
+        ("skill = [1]\n" + SHARED + MODELS, "skill: "),
+        (TWO.replace("name =", "nam =") + SHARED + MODELS, "[[skill]] 2: unknown key 'skill.nam'"),
+        (TWO.replace("b/SKILL.md", "x/../a/SKILL.md") + SHARED + MODELS, "two [[skill]] have"),
+        (ONE + TWO + SHARED + MODELS, "is not valid TOML"),
+        (TWO.replace('"b.jsonl"', "3") + SHARED + MODELS, "[[skill]] 2: skill.tasks"),
+        ("tasks = 3\n" + TWO + MODELS, "tasks: "),
+    ],
+)
+def test_what_is_wrong_is_said_once_and_with_the_skill(text: str, said: str) -> None:
+    message = refused(text)
+    assert said in message
+    assert message.count(said) == 1
