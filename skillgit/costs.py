@@ -146,6 +146,9 @@ def _longest(setup: Training, role: Role) -> Usage:
     target_answer = config.target.max_tokens or LONGEST_ANSWERS[Role.TARGET]
     turns = max((1 + len(task.turns) for task in setup.tasks.tasks), default=1)
     shown = config.train.minibatch_size * config.reflect.max_chars // 4
+    if config.slow_update.enabled or config.meta_skill.enabled:
+        compared = 2 * config.slow_update.samples * config.slow_update.max_chars // 4
+        shown = max(shown, skill + compared)
     prompt = {
         Role.TARGET: skill + task + (turns - 1) * target_answer,
         Role.OPTIMIZER: 4 * PROMPT + 2 * skill + shown,

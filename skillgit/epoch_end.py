@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from skillgit.canonical import slot_seed
 from skillgit.epoch_notes import ComparisonNote, MetaSkillNote, Renewal, SlowUpdateNote
 from skillgit.errors import BlockedError
-from skillgit.gate import beats
 from skillgit.guards import guard
 from skillgit.history import CandidateScore, Entry, Mark, NoteLine, Phase
-from skillgit.judging import judge
+from skillgit.judging import is_new_best, judge
 from skillgit.ports import Account
 from skillgit.prompts import Optimizer
 from skillgit.records import Action, GradedRollout, Measurements, Skill
@@ -246,16 +245,10 @@ def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
         current=skill,
         current_scores=measured,
     )
-    if _is_new_best(judged.action, judged.score, before.state.best.score):
+    if is_new_best(judged.action, judged.score, before.state.best.score):
         state = after.state.model_copy(update={"best": mark})
         after = replace(after, state=state, best=skill, best_scores=measured)
     return _Outcome(note, after, hearing.object_lines)
-
-
-def _is_new_best(action: Action, score: float | None, best: float | None) -> bool:
-    if action is not Action.FORCE_ACCEPT:
-        return action is Action.ACCEPT_NEW_BEST
-    return score is not None and (best is None or beats(score, best))
 
 
 def _mark(epoch: _Epoch, score: float | None) -> Mark:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from skillgit.gate import beats
 from skillgit.gate.comparison import names_of
 from skillgit.gate.foresight import Foresight
 from skillgit.guards import Objections, guard
@@ -164,3 +165,10 @@ def _ask_gate(
         reason=ruling.reason,
         needed=ruling.needed,
     )
+
+
+def is_new_best(action: Action, score: float | None, best: float | None) -> bool:
+    """Whether a verdict makes its candidate the best; without a gate, whether its score does."""
+    if action is not Action.FORCE_ACCEPT:
+        return action is Action.ACCEPT_NEW_BEST
+    return score is not None and (best is None or beats(score, best))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from skillgit.gate import beats
 from skillgit.history import CandidateScore, Entry, Mark, NoteLine, Phase, RejectedLine, StepNote
-from skillgit.judging import Hearing
+from skillgit.judging import Hearing, is_new_best
 from skillgit.messages import edit_lines
 from skillgit.ports import Account
 from skillgit.records import Action, Measurements, Skill
@@ -93,7 +92,7 @@ def _stand(
         current=candidate,
         current_scores=measured,
     )
-    if not _is_new_best(standing, note):
+    if not is_new_best(note.action, note.score_after, standing.state.best.score):
         return after
     return replace(
         after,
@@ -105,13 +104,6 @@ def _stand(
 
 def _unmeasured(setup: Training, skill: Skill) -> Measurements:
     return Measurements(object_id=setup.store.object_id(skill), scores={})
-
-
-def _is_new_best(standing: Standing, note: StepNote) -> bool:
-    if note.action is not Action.FORCE_ACCEPT:
-        return note.action is Action.ACCEPT_NEW_BEST
-    best = standing.state.best.score
-    return note.score_after is not None and (best is None or beats(note.score_after, best))
 
 
 def _rejected_lines(

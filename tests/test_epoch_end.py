@@ -186,6 +186,31 @@ def test_guidance_that_lowers_val_is_in_no_best_unless_a_later_candidate_beats_i
     assert GUIDANCE not in text_at(project, "skillopt/train-1")
 
 
+def test_a_later_candidate_that_beats_best_takes_the_guidance_along(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project", config=FOUR)
+    edit: dict[str, str] = KEY_RISKS
+    others = answers(SuccessAnalysis={"edits": []}, SlowUpdateGuidance=guidance("- Be kind."))
+
+    def say(request: ModelRequest) -> str | None:
+        if title_of(request) == "FailureAnalysis":
+            return json.dumps({"edits": [edit] if armed else []})
+        return others(request)
+
+    armed, records = False, []
+    with project.workshop(wrap=Scripted(say)) as shop:
+        shop.store.prepare()
+        for record in train(open_run(shop).training):
+            records.append(record)
+            armed = record.entry.step >= 2
+            if record.entry.step >= 4:
+                edit = {"op": "add", "content": "- State your confidence level."}
+    taken = next(r for r in records if r.entry.step == 5)
+    assert taken.entry.action is Action.ACCEPT_NEW_BEST
+    assert region(text_at(project, "skillopt/train-1")) == "- Be kind.\n"
+    subjects = project.subjects("skillopt/train-1")
+    assert any("epoch 2 (new guidance)" in subject for subject in subjects)
+
+
 def test_guidance_that_measures_better_in_the_end_is_what_is_shipped(tmp_path: Path) -> None:
     needed = ['- Always add a section headed "## Key Risks".', "- State your confidence level."]
     say = in_epoch_2({"op": "add", "content": "- Be brief."}, SlowUpdateGuidance=guidance(*needed))
