@@ -22,9 +22,13 @@ from skillgit.store.refs import Refs
 from skillgit.store.repository import Repository
 from skillgit.store.skills import skill_object
 from skillgit.store.union import fetched_notes
-from skillgit.trailers import RUN, ParsedTrailers, parse_commit
+from skillgit.trailers import ParsedTrailers, parse_commit
 
 _NOISE = 1e-9
+_TRAILER = re.compile(
+    r"^skillopt-(?:run|step|action|score|state)[ \t]*:", re.IGNORECASE | re.MULTILINE
+)
+_SUBJECT = re.compile(r"skillopt\([^)\n]*\): (?:step|epoch|end)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![+\-\d.])\d+\.\d{4}\b")
 
 SkillOf = Callable[[str, SkillGround], Skill]
@@ -75,8 +79,11 @@ class ClaimCheck:
         for commit in found.commits:
             trailers = parse_commit(commit.message)
             if trailers is None:
-                if f"\n{RUN}:" in commit.message:
+                if _TRAILER.search(commit.message):
                     findings.append(_problem("trailers", commit, "its trailers cannot be read"))
+                elif _SUBJECT.match(commit.message):
+                    message = "it looks like a run's and has no trailers"
+                    findings.append(_problem("trailers", commit, message))
                 continue
             claim, wrong = self._one(commit, trailers)
             claims.append(claim)
@@ -214,11 +221,17 @@ def _mean(
 def _contradictions(commit: ChangedCommit, trailers: ParsedTrailers) -> Iterator[str]:
     """Where a message says one thing in words and another to machines."""
     score, state = trailers.score, trailers.state
-    if not trailers.action.accepted or trailers.bound:
+    if not trailers.action.accepted:
+        return
+    if trailers.bound:
+        yield "it was accepted on a bound, and only a rejection can be cut short"
         return
     subject = commit.message.partition("\n")[0]
     said = _NUMBER.search(subject)
-    if score is not None and (said is None or said[0] != f"{score:.4f}"):
+    if score is None:
+        if said is not None and "unmeasured" not in subject:
+            yield f"its subject says {said[0]}, and its trailers that nobody measured it"
+    elif said is None or said[0] != f"{score:.4f}":
         yield f"its subject does not say the score that its trailers claim, {score:.4f}"
     if state.current.score != score:
         yield "its state says another score than its trailers"

@@ -30,6 +30,8 @@ from skillgit.store.trees import commit_at, tree_of
 from skillgit.trailers import ParsedTrailers, parse_commit
 
 FETCH_NOTES = "git fetch origin '+refs/notes/skill*opt:refs/notes/remotes/origin/skill*opt'"
+MOST_BYTES = 4_000_000
+"""How large a changed file may be. Unit: bytes."""
 
 
 @dataclass(frozen=True)
@@ -112,16 +114,14 @@ class Verifier:
             skill = next((s for s in ground.skills.values() if s.declares(change.path)), None)
             if (skill is None and change.path not in memory) or change.new is None:
                 continue
-            if trailers is not None and trailers.action is Action.BASELINE:
-                continue
-            where = f"{change.path} in {commit.id[:12]}"
+            begins = trailers is not None and trailers.action is Action.BASELINE
             yield from document_findings(
-                where,
+                f"{change.path} in {commit.id[:12]}",
                 change.old_data,
                 change.new_data,
                 may_change=_regions(trailers, skill),
-                is_proposed=bool(told),
-                is_night=trailers is not None and is_night(trailers.run),
+                is_proposed=bool(told) and not begins,
+                is_night=skill is None or (trailers is not None and is_night(trailers.run)),
             )
 
 
@@ -142,6 +142,10 @@ def _texts(commit: ChangedCommit) -> Iterator[Finding]:
     here = commit.id[:12]
     for change in commit.changes:
         where = f"{change.path} in {here}"
+        if len(change.new_data) > MOST_BYTES:
+            message = f"it is too large to be looked at: {len(change.new_data):,} bytes"
+            yield Finding(check="text", where=where, message=message)
+            continue
         yield from hidden_in(where, _text(change.new_data), _text(change.old_data))
         yield from secrets_in(where, change.new_data, change.old_data)
         yield from hidden_in(f"a path in {here}", change.path)

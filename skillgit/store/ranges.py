@@ -165,25 +165,38 @@ def _changed(git: pygit2.Repository, commit: pygit2.Commit) -> ChangedCommit:
     for tree in parents[1:]:
         elsewhere = {change.path for change in _changes(git, tree, commit.tree)}
         changes = tuple(change for change in changes if change.path in elsewhere)
-    return ChangedCommit(id=str(commit.id), message=commit.message, changes=changes)
+    return ChangedCommit(id=str(commit.id), message=_message(commit), changes=changes)
+
+
+def _message(commit: pygit2.Commit) -> str:
+    """A commit's message, whatever encoding it says it is in."""
+    try:
+        return commit.message
+    except (LookupError, ValueError):
+        return commit.raw_message.decode("utf-8", "replace")
 
 
 def _changes(
     git: pygit2.Repository, before: pygit2.Tree | None, after: pygit2.Tree
 ) -> tuple[Change, ...]:
     diff = after.diff_to_tree(swap=True) if before is None else before.diff_to_tree(after)
-    paths = dict.fromkeys(
-        path for delta in diff.deltas for path in (delta.old_file.path, delta.new_file.path)
-    )
-    found = (
+    return tuple(
         Change(
-            path=path,
-            old=None if before is None else _version(git, before, path),
-            new=_version(git, after, path),
+            path=_shown(delta.new_file.raw_path or delta.old_file.raw_path),
+            old=_side(git, delta.old_file),
+            new=_side(git, delta.new_file),
         )
-        for path in paths
+        for delta in diff.deltas
     )
-    return tuple(change for change in found if change.old != change.new)
+
+
+def _side(git: pygit2.Repository, file: pygit2.DiffFile) -> FileVersion | None:
+    """One side of a change, by its id: a path need not be text, and is not looked up."""
+    return None if not file.mode else _loaded(git, int(file.mode), file.id)
+
+
+def _shown(path: bytes) -> str:
+    return path.decode("utf-8", "backslashreplace")
 
 
 def _version(git: pygit2.Repository, tree: pygit2.Tree, path: str) -> FileVersion | None:
@@ -192,8 +205,10 @@ def _version(git: pygit2.Repository, tree: pygit2.Tree, path: str) -> FileVersio
     except GIT_ERRORS:
         return None
     mode = int(entry.filemode)
-    if mode == FileMode.TREE:
-        return None
-    found = None if mode == FileMode.COMMIT else git.get(entry.id)
+    return None if mode == FileMode.TREE else _loaded(git, mode, entry.id)
+
+
+def _loaded(git: pygit2.Repository, mode: int, object_id: pygit2.Oid) -> FileVersion:
+    found = None if mode == FileMode.COMMIT else git.get(object_id)
     data = found.data if isinstance(found, pygit2.Blob) else b""
-    return FileVersion(mode=mode, object_id=str(entry.id), data=data)
+    return FileVersion(mode=mode, object_id=str(object_id), data=data)

@@ -129,6 +129,7 @@ class Remotes:
         """
         result = self._cli.run(
             *("-c", "fetch.prune=false", "fetch", *_QUIET, "--no-recurse-submodules"),
+            "--no-filter",  # a partial clone has to be able to read what is fetched here
             *("--", remote, *specs),
             timeout=NETWORK_TIMEOUT,
         )

@@ -88,3 +88,10 @@ def test_a_snapshot_has_the_files_and_is_gone_afterwards(run, git) -> None:
         assert (folder / run.path).read_bytes() == (run.folder / run.path).read_bytes()
         assert not (folder / "link").exists()
     assert not folder.exists()
+
+
+def test_a_message_in_an_encoding_nobody_knows_is_read_all_the_same(run, git) -> None:
+    git("switch", "-q", "-c", "topic")
+    git("-c", "i18n.commitEncoding=no-such", "commit", "-q", "--allow-empty", "-m", "Grüße")
+    (commit,) = read_range(run.pygit, "main...topic", onto="main").commits
+    assert commit.message == "Grüße\n"
