@@ -22,6 +22,7 @@ from skillgit.canonical import slot_seed
 from skillgit.errors import ConfigError, ReplyError
 from skillgit.ports import Model, Paid
 from skillgit.records import Message, ModelReply, ModelRequest, PaidCall, Record, Role, Speaker
+from skillgit.redaction import redact
 from skillgit.replies import extract
 from skillgit.resources import shipped_names, shipped_text
 
@@ -180,6 +181,8 @@ class Optimizer:
     ) -> Answered[ReadT]:
         """What `read` makes of the model's answer to a prompt, where more shapes are accepted.
 
+        Secrets are taken out of the answer first: what is read from it may be committed.
+
         Raises: ReplyError with the whole answer on it; CallError, BlockedError, BudgetError.
         """
         text = self.texts[prompt.name]
@@ -194,11 +197,12 @@ class Optimizer:
         )
         call = PaidCall(role=Role.OPTIMIZER, purpose=purpose, slot=slot)
         reply = self.paid(call, request, ModelReply, lambda: self.model.complete(request))
+        answer = redact(reply.text)
         try:
-            return Answered(extract(reply.text, read), reply.text)
+            return Answered(extract(answer, read), answer)
         except ReplyError as error:
             cut = "cut off by the token limit: " if reply.finish_reason == CUT_OFF else ""
-            raise ReplyError(f"{cut}{error}", text=reply.text) from error
+            raise ReplyError(f"{cut}{error}", text=answer) from error
 
 
 def _check_override(name: str, text: str, expected: frozenset[str]) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from datetime import timedelta
@@ -501,3 +502,24 @@ def test_a_run_ends_once_every_val_task_passes(project: Project) -> None:
     assert records[-1].entry.state.best.score == 1.0
     goes_on = config + "stop_when_perfect = false\n"
     assert project.train(goes_on, new=True, wrap=AlwaysProposes(idea))[-1].entry.step == 4
+
+
+KEY = "sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
+
+
+def test_a_secret_in_an_optimizers_answer_reaches_no_object_of_git(project: Project) -> None:
+    idea = json.dumps({"op": "add", "content": f"- Call the service with {KEY}.", "rationale": KEY})
+    project.train(wrap=AlwaysProposes(idea))
+    listed = project.git("rev-list", "--all", "--objects").split()
+    contents = [project.git("cat-file", "-p", word) for word in listed if len(word) == 40]
+    assert any("[redacted:" in text for text in contents)
+    assert not any(KEY in text for text in contents)
+
+
+def test_a_document_with_a_secret_is_never_committed(project: Project) -> None:
+    text = SKILL_TEXT + f"- Call the service with {KEY}.\n"
+    start = Skill(name="brief", documents=(SkillDocument(path=SKILL_PATH, data=text.encode()),))
+    with pytest.raises(UserError, match=SKILL_PATH) as caught:
+        project.train(start=start)
+    assert KEY not in caught.value.message
+    assert "refs/heads/skillopt/run/train-1" not in project.refs()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from skillgit.records import FailurePattern, GradedRollout, RawPatch
+from skillgit.redaction import redact
 from skillgit.stages.rendering import on_one_line
 
 MOST_PATTERNS = 20
@@ -44,7 +45,7 @@ def _from_reasons(graded: Iterable[GradedRollout]) -> Iterator[FailurePattern]:
 
 
 def _first_clause(reason: str) -> str:
-    clauses = (on_one_line(clause, REASON_CHARS) for clause in _CLAUSE_END.split(reason))
+    clauses = (on_one_line(clause, REASON_CHARS) for clause in _CLAUSE_END.split(redact(reason)))
     return next((clause for clause in clauses if clause), NO_REASON)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from skillgit.records import GradedRollout, Message, Score, Speaker
+from skillgit.redaction import redact
 from skillgit.stages.rendering import cut, fenced, on_one_line
 
 ID_CHARS = 120
@@ -23,9 +24,11 @@ def render_trajectory(graded: GradedRollout, max_chars: int) -> str:
 def render_attempt(graded: GradedRollout, max_chars: int) -> str:
     """One rollout without its heading: how it was scored, and what was said and done.
 
+    Secrets that an agent came upon are taken out before anything is cut.
+
     Unit: `max_chars` in characters.
     """
-    body = "\n\n".join(_sections(graded))
+    body = redact("\n\n".join(_sections(graded)))
     return f"{_standing(graded)}\n\n{fenced(cut(body, max_chars))}"
 
 

@@ -12,6 +12,7 @@ from skillgit.config import SkillConfig
 from skillgit.history import Entry, NoteLine, Position, RejectedLine, RunCommit, RunHead
 from skillgit.ports import Clock
 from skillgit.records import Measurements, Skill
+from skillgit.redaction import refuse_secrets
 from skillgit.store import locks, runs
 from skillgit.store.best import BestTag, tags_of
 from skillgit.store.ledger import pooled, rejected
@@ -184,6 +185,7 @@ class GitStore:
         ref = run_ref(entry.run.name)
         tip = self._tip(ref)
         runs.refuse_out_of_turn(self._git, entry, tip)
+        self._refuse_secrets(entry, tip or entry.run.base)
         built = runs.build(self.repository, entry, tip or entry.run.base)
         self._write_notes(entry, built)
         self.refs.move(ref, old=tip, new=built.tip.id, message=built.tip.subject)
@@ -228,6 +230,17 @@ class GitStore:
             if theirs is not None:
                 who = self.repository.signature(int(self._clock.now().timestamp()))
                 take_in(self._git, self.refs, NOTES, theirs, who=who)
+
+    def _refuse_secrets(self, entry: Entry, parent: str) -> None:
+        """The last look before a document is committed; what stands there already is let be.
+
+        Raises: UserError naming the document, the line and the kind of secret.
+        """
+        if entry.candidate is None:
+            return
+        before = {d.path: d.data for d in self.skill_at(parent).documents}
+        for document in entry.candidate.documents:
+            refuse_secrets(document.path, document.data, before=before.get(document.path, b""))
 
     def _write_notes(self, entry: Entry, built: runs.BuiltEntry) -> None:
         lines = [*((built.candidate, line) for line in entry.lines), *entry.object_lines]
