@@ -81,6 +81,8 @@ def likely_calls(setup: Training, standing: Standing | None) -> dict[Role, int]:
     calls += _epoch_ends(setup, standing)
     if not (standing and standing.ended):
         calls += _attempts(setup.tasks.test, 2.0)
+        if gate.refresh_every and setup.config.target.samples:
+            calls += _attempts(setup.tasks.val, gate.repeats)
     most = most_calls(setup, standing)
     return {role: min(n, most.get(role, n)) for role, n in calls.items()}
 

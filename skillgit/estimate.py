@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from skillgit.config import LrMode, TrainConfig, UpdateMode
-from skillgit.incumbent import is_refresh_due
+from skillgit.incumbent import MOST_AT_THE_END, is_refresh_due
 from skillgit.judges import judge_asks
 from skillgit.records import Role, Task
 from skillgit.schedule import ends_epoch
@@ -38,6 +38,8 @@ def most_calls(setup: Training, standing: Standing | None) -> dict[Role, int]:
         calls += val
     if not (standing and standing.ended):
         calls += _attempts(setup, setup.tasks.test, 3)
+        if setup.config.gate.refresh_every and setup.config.target.samples:
+            calls += _attempts(setup, setup.tasks.val, MOST_AT_THE_END * setup.config.gate.repeats)
     return dict(calls)
 
 

@@ -7,8 +7,9 @@ worked out anew, and may be an older one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from skillgit.gate import beats, mean_score, pool
 from skillgit.history import Mark, NoteLine, Phase, Position, Refresh, RunCommit
@@ -16,6 +17,8 @@ from skillgit.ports import Account
 from skillgit.records import Action, Measurements, Skill
 from skillgit.standing import Standing, Training, ledger_lines
 
+MOST_AT_THE_END = 3
+"""How many versions are measured again at a run's end, at most."""
 UNJUDGED = "slow_update"
 """How the origin of a version begins that training may have gone on from without a gate."""
 
@@ -66,6 +69,32 @@ def is_refresh_due(setup: Training, position: Position) -> bool:
     return bool(every) and is_step and position.step % every == 0 and setup.config.target.samples
 
 
+def settled(
+    setup: Training, standing: Standing, position: Position, account: Account
+) -> tuple[Standing, ObjectLines]:
+    """Where training stands once the best was measured twice, where current is measured again.
+
+    The version accepted last has the luck it was accepted for; if its score does not hold, the
+    next best is looked at in the same way.
+    Raises: BlockedError when too many tasks come back without a score; BudgetError.
+    """
+    gate = setup.config.gate
+    lines: ObjectLines = ()
+    if not (gate.enabled and gate.refresh_every and setup.config.target.samples):
+        return standing, lines
+    seen: dict[str, Measurements] = {}
+    for _ in range(MOST_AT_THE_END):
+        best = standing.state.best
+        if best.origin in seen or len(setup.known(standing.best, position)) > gate.repeats:
+            break
+        found = setup.measure(standing.best, position, account, again=True)
+        seen[best.origin] = found.measurements
+        lines += ledger_lines(found)
+        standing = _with_best_scores(setup, standing, found.measurements)
+        standing = _with_best(setup, standing, position, seen)
+    return standing, lines
+
+
 def measured_again(
     setup: Training, standing: Standing, position: Position, account: Account
 ) -> tuple[Standing, ObjectLines]:
@@ -95,10 +124,28 @@ def _with_scores(setup: Training, standing: Standing, scores: Measurements) -> S
     )
 
 
-def _with_best(setup: Training, standing: Standing, position: Position) -> Standing:
-    """Where training stands with the best that its versions, by all their scores, now have."""
+def _with_best_scores(setup: Training, standing: Standing, scores: Measurements) -> Standing:
+    """Where training stands with best's scores in place of those it had, current's too if it is it."""
+    state = standing.state
+    if state.best.origin == state.current.origin:
+        return _with_scores(setup, standing, scores)
+    mean = mean_score(s for s in scores.scores.values() if s is not None)
+    best = state.best.model_copy(update={"score": setup.gate_score(mean)})
+    return replace(standing, state=state.model_copy(update={"best": best}), best_scores=scores)
+
+
+def _with_best(
+    setup: Training,
+    standing: Standing,
+    position: Position,
+    seen: Mapping[str, Measurements] = MappingProxyType({}),
+) -> Standing:
+    """Where training stands with the best that its versions, by all their scores, now have.
+
+    `seen` are the scores, by origin, that the ledger has not got yet.
+    """
     best = standing.state.best
-    for mark, skill, scores in _versions(setup, standing, position):
+    for mark, skill, scores in _versions(setup, standing, position, seen):
         if mark.score is not None and (best.score is None or beats(mark.score, best.score)):
             best = mark
             standing = replace(standing, best=skill, best_scores=scores)
@@ -106,7 +153,7 @@ def _with_best(setup: Training, standing: Standing, position: Position) -> Stand
 
 
 def _versions(
-    setup: Training, standing: Standing, position: Position
+    setup: Training, standing: Standing, position: Position, seen: Mapping[str, Measurements]
 ) -> Iterator[tuple[Mark, Skill, Measurements]]:
     """The versions that the gate once let pass, with all that is known of them now, oldest first."""
     current = standing.state.current
@@ -118,7 +165,9 @@ def _versions(
         if own.origin in (current.origin, standing.state.best.origin):
             continue
         skill = setup.store.skill_at(commit.id)
-        scores = pool(setup.store.object_id(skill), setup.known(skill, position))
+        scores = seen.get(own.origin) or pool(
+            setup.store.object_id(skill), setup.known(skill, position)
+        )
         mean = mean_score(s for s in scores.scores.values() if s is not None)
         yield own.model_copy(update={"score": setup.gate_score(mean)}), skill, scores
 

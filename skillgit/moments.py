@@ -17,7 +17,7 @@ from skillgit.history import (
     RunState,
     TestNote,
 )
-from skillgit.incumbent import measured_again
+from skillgit.incumbent import measured_again, settled
 from skillgit.ports import Account, Trial
 from skillgit.records import Action, Score, Skill
 from skillgit.stages.evaluate import Evaluation
@@ -102,6 +102,9 @@ def run_end(setup: Training, standing: Standing) -> Moment:
     # Val scores are of the last epoch's end: what a run's end measures is the test split.
     position = setup.position(standing.step, Phase.EPOCH)
     standing, object_lines = measured_again(setup, standing, position, account)
+    standing, settled_lines = settled(
+        setup, standing, setup.position(standing.step, Phase.END), account
+    )
     promoted = _promoted(setup, standing)
     note, test_lines = _tested(setup, promoted, account)
     tokens = account.costs.prompt_tokens + account.costs.completion_tokens
@@ -114,7 +117,7 @@ def run_end(setup: Training, standing: Standing) -> Moment:
         score=CandidateScore(score=state.current.score),
         state=state,
         lines=(note,) if note else (),
-        object_lines=(*object_lines, *test_lines),
+        object_lines=(*object_lines, *settled_lines, *test_lines),
         finished_at=account.finished_at,
         summary=_test_summary(note),
     )
