@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from skillgit.cli.conclusion import Conclusion
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.worktree import Worktree
-from skillgit.config import CONFIG_FILE, Config
+from skillgit.config import CONFIG_FILE, Config, Provider
 
 
 def commands_before_training(
@@ -24,7 +24,8 @@ def commands_before_training(
             invocation.typed_git("add", *(invocation.seen(tree.root / file) for file in files)),
             invocation.typed_git("commit", "-m", "Set up skillgit"),
         ]
-    variables = {m.api_key_env for m in (config.target, config.optimizer) if m.api_key_env}
+    models = [m for m in (config.target, config.optimizer) if m.provider is Provider.OPENAI]
+    variables = {m.api_key_env for m in models if m.api_key_env}
     commands += [
         f"export {variable}=..."
         for variable in sorted(variables)

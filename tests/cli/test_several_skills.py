@@ -139,6 +139,7 @@ def test_commands_are_about_the_skill_that_is_named(skillgit, three: Path, git) 
     assert "skill  alpha, in skills/alpha/SKILL.md" in out
     assert "tag skillopt/beta/best, not adopted" in out
     assert "  skillgit train --skill gamma\n" in out
+    assert "export" not in out
     assert "alpha" not in skillgit("status", "--skill", "beta").ok().out
 
 
@@ -166,6 +167,16 @@ def test_the_best_of_a_skill_that_was_never_trained_is_not_anothers(skillgit, th
     done = skillgit("adopt", "best", "--skill", "gamma")
     assert done.code == 1
     assert "there is no best version yet" in done.err
+
+
+def test_one_skill_of_a_proposal_may_be_all_of_it_or_nothing(skillgit, three, git) -> None:
+    skillgit("train", "--skill", "beta").ok()
+    done = skillgit("adopt", "train-1", "--only", "gamma")
+    assert done.code == 1
+    assert "train-1 changes none of skills/gamma/SKILL.md" in done.err
+    assert "Did you mean 'beta'?" in skillgit("adopt", "train-1", "--only", "betta").err
+    skillgit("adopt", "train-1", "--only", "beta").ok()
+    assert git("rev-parse", "main") == git("rev-parse", "skillopt/train-1")
 
 
 def test_one_skill_may_be_named_too(skillgit, trained: Path) -> None:
