@@ -6,9 +6,10 @@ A step is built, noted, and then moved to: the one move of the run's branch is w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 
 from skillgit.config import SkillConfig
+from skillgit.errors import RepositoryError
 from skillgit.history import Entry, NoteLine, Position, RejectedLine, RunCommit, RunHead
 from skillgit.ports import Clock
 from skillgit.records import Measurements, Skill
@@ -224,12 +225,16 @@ class GitStore:
         return tip
 
     def _take_in_fetched(self) -> None:
-        """Add the lines of notes that a plain `git fetch` has put beside ours."""
+        """Add the lines of notes that a plain `git fetch` has put beside ours.
+
+        In a partial clone it puts them there without their text; then only `sync` gets that.
+        """
         for ref in fetched_notes(self.repository):
             theirs = self.refs.read(ref)
             if theirs is not None:
                 who = self.repository.signature(int(self._clock.now().timestamp()))
-                take_in(self._git, self.refs, NOTES, theirs, who=who)
+                with suppress(RepositoryError):
+                    take_in(self._git, self.refs, NOTES, theirs, who=who)
 
     def _refuse_secrets(self, entry: Entry, parent: str) -> None:
         """The last look before a document is committed; what stands there already is let be.

@@ -127,10 +127,27 @@ class Remotes:
 
         Raises: UserError with git's own words.
         """
+        self._fetch(remote, "--", remote, *specs)
+
+    def complete(self, remote: str, ref: str) -> None:
+        """In a partial clone, fetch the files of a commit that are not here.
+
+        A push looks at what the remote has, which brings its commits without their files; then
+        no fetch asks for these any more.
+        Raises: UserError with git's own words.
+        """
+        if self._setting(remote, "promisor") != "true":
+            return
+        listed = self._cli.run("rev-list", "--objects", "--missing=print", "--max-count=1", ref)
+        missing = [line[1:] for line in listed.text.split("\n") if line.startswith("?")]
+        if missing:
+            self._fetch(remote, "--stdin", "--", remote, stdin="\n".join((*missing, "")).encode())
+
+    def _fetch(self, remote: str, *words: str, stdin: bytes = b"") -> None:
         result = self._cli.run(
             *("-c", "fetch.prune=false", "fetch", *_QUIET, "--no-recurse-submodules"),
-            "--no-filter",  # a partial clone has to be able to read what is fetched here
-            *("--", remote, *specs),
+            *("--no-filter", *words),
+            stdin=stdin,
             timeout=NETWORK_TIMEOUT,
         )
         if not result.ok:

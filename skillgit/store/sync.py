@@ -142,6 +142,7 @@ class Sync:
         theirs = self.refs.read(remote_notes(remote))
         if theirs is None:
             return 0
+        Remotes(self.cli).complete(remote, theirs)
         who = self.repository.signature(int(self.clock.now().timestamp()))
         return take_in(self.repository.git, self.refs, NOTES, theirs, who=who)
 

@@ -15,6 +15,7 @@ from skillgit.store.names import NOTES, REMOTE_NOTES
 from skillgit.store.notes import ID_DIGITS, Notes, blobs_on, joined
 from skillgit.store.refs import RefMovedError, Refs
 from skillgit.store.repository import Repository
+from skillgit.store.trees import missing_object
 
 Lines = dict[str, list[bytes]]
 
@@ -52,9 +53,19 @@ def take_in(
 
 
 def missing_lines(have: pygit2.Tree | None, other: pygit2.Tree | None) -> Lines:
-    """The lines that `other` has on an object and `have` has not, by the object's id."""
+    """The lines that `other` has on an object and `have` has not, by the object's id.
+
+    Raises: RepositoryError when a note was never fetched, as a partial clone does it.
+    """
     if other is None or (have is not None and have.id == other.id):
         return {}
+    try:
+        return _missing_lines(have, other)
+    except KeyError as error:
+        raise missing_object(str(error.args[0]).strip("'"), "a note") from error
+
+
+def _missing_lines(have: pygit2.Tree | None, other: pygit2.Tree) -> Lines:
     missing: Lines = {}
     for object_id in dict.fromkeys(_noted(other, have, "")):
         known = set(joined([] if have is None else blobs_on(have, object_id)).split(b"\n"))

@@ -27,9 +27,9 @@ RUN = "refs/heads/skillopt/run/train-1"
 class Clone(Project):
     """One person's clone of a project."""
 
-    def __init__(self, source: Path, path: Path, who: str) -> None:
+    def __init__(self, source: Path | str, path: Path, who: str, *options: str) -> None:
         self.path, self.clock, self.config_text = path, FixedClock(), SHORT
-        subprocess.run(["git", "clone", "-q", str(source), str(path)], check=True)
+        subprocess.run(["git", "clone", "-q", *options, str(source), str(path)], check=True)
         self.git("config", "user.name", who)
         self.git("config", "user.email", f"{who}@example.org")
 
@@ -254,6 +254,19 @@ def test_a_run_that_is_further_there_is_left_alone(team: Team) -> None:
     team.ada.git("update-ref", RUN, f"{RUN}~2")
     assert team.ada.sync().runs_out == {}
     assert team.remote_refs()[RUN] == tip
+
+
+def test_a_partial_clone_gets_the_notes_whole(team: Team, tmp_path: Path) -> None:
+    team.git("config", "uploadpack.allowFilter", "true")
+    team.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    team.ada.train()
+    team.ada.sync()
+    partial = Clone(f"file://{team.remote}", tmp_path / "partial", "cem", "--filter=blob:none")
+    include(GitCli(partial.path, os.environ), partial.path / ".git")
+    partial.git("fetch", "--quiet")
+    partial.store().prepare()
+    assert partial.sync().lines_in > 0
+    assert partial.notes() == team.ada.notes()
 
 
 # ── what does not leave ──────────────────────────────────────────────────────────────────────
