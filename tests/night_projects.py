@@ -19,7 +19,7 @@ from skillgit.models.journal import Journal
 from skillgit.ports import Model
 from skillgit.progress import Progress
 from skillgit.prompts import load_prompts
-from skillgit.records import JudgeSpec, Role, Split, Task
+from skillgit.records import JudgeSpec, ModelReply, ModelRequest, Role, Split, Task
 from skillgit.sleep.cycle import CycleOutcome, run_sleep_cycle
 from skillgit.sleep.plan import PlanFile
 from skillgit.sleep.planning import Gathered, Parts
@@ -276,3 +276,40 @@ def asks(train: int = 4, val: int = 3, *texts: str) -> list[Task]:
         ask(f"t{i}", f"Write a note about {TOPICS[i]} for week {i}", split, *texts)
         for i, split in enumerate(splits)
     ]
+
+
+class Proposing:
+    """An optimizer that proposes the same rules whenever it is shown failures, and remembers."""
+
+    def __init__(self, *rules: str, why: str = "It comes up again and again.") -> None:
+        self.rules = rules
+        self.why = why
+        self.prompts: list[str] = []
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        self.prompts.append(request.messages[0].content)
+        title = (request.answer_schema or {}).get("title")
+        answers: dict[object, object] = {
+            "FailureAnalysis": {
+                "reasoning": "",
+                "failure_summary": [],
+                "edits": [
+                    {"op": "add", "content": rule, "rationale": self.why, "task_ids": []}
+                    for rule in self.rules
+                ],
+            },
+            "SuccessAnalysis": {"reasoning": "", "edits": []},
+            "SlowMemory": {"reasoning": "", "memory": f"Rules such as {self.rules[0]!r} came up."},
+            "DreamAnswer": {"requests": ["Write a note about whales and their songs"]},
+        }
+        return ModelReply(text=json.dumps(answers.get(title, {})))
+
+    @property
+    def as_optimizer(self) -> dict[Role, Model]:
+        """It in the optimizer's place."""
+        return {Role.OPTIMIZER: self}
+
+
+CHECKED = 'Close with a line "Checked: yes".'
+OWNER = 'Close with a line "Owner: me".'
+HARMFUL = "Keep every answer under five words."

@@ -33,9 +33,10 @@ def meaning(edit: Edit) -> tuple[str, str, str, str]:
     return (edit.target, edit.op.value, _folded(edit.anchor), _folded(edit.content))
 
 
-def says_any(edit: Edit, others: Sequence[Edit]) -> bool:
-    """Whether an edit says the same as one of others."""
-    return meaning(edit) in {meaning(other) for other in others}
+def says_any(edit: Edit, others: Sequence[Edit], *, anywhere: bool = False) -> bool:
+    """Whether an edit says the same as one of others, be it of another document or not."""
+    start = 1 if anywhere else 0
+    return meaning(edit)[start:] in {meaning(other)[start:] for other in others}
 
 
 def _folded(text: str) -> str:

@@ -12,13 +12,14 @@ from skillgit.config import Config
 from skillgit.errors import TaskError
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
-from skillgit.records import Record, Split, Task
+from skillgit.records import Action, Record, Split, Task
 from skillgit.sleep.archive import read_archive, with_mined, with_reviewed, with_tasks
 from skillgit.sleep.earlier import DecidedNight, banned, format_decided, format_earlier, pending
 from skillgit.sleep.mine import MinedTask
 from skillgit.sleep.plan import Night, PlanFile, why_unverified
 from skillgit.sleep.recall import recall
 from skillgit.sleep.state import NightRecord, SleepState
+from skillgit.stages.update import check_skill
 from skillgit.store.decisions import decision_on
 from skillgit.store.git_store import GitStore
 
@@ -90,12 +91,14 @@ def evening(
 ) -> Evening:
     """What tonight would start from. Harvests and mines, unless tasks are given.
 
-    Raises: TaskError for given tasks of one id; what a harvest or the store raises.
+    Raises: TaskError for given tasks of one id; DocumentError; what a harvest or the store raises.
     """
     onto = config.repo.onto
     skill = parts.store.committed_skill(onto)
     decided = decided_nights(parts.store, state.of_skill(skill.name), onto)
     base = _base(config, parts.store, decided)
+    start = parts.store.skill_at(base)
+    check_skill(start)
     if seed_tasks is not None:
         _refuse_repeated(seed_tasks)
         found = Gathered()
@@ -118,7 +121,7 @@ def evening(
     wish = CLAUDE if _mostly_claude(found.agents) else OTHERS
     return Evening(
         base=base,
-        skill=parts.store.skill_at(base).main.path,
+        skill=start.main.path,
         memory=parts.store.memory_file(base, wish),
         tasks=(*tasks, *recalled),
         said=(*said, *(task.prompt for task in recalled)),
@@ -167,8 +170,7 @@ def nothing_to_do(seen: Evening, identity: str) -> str:
         return ""
     if ran[0].is_waiting:
         return f"{ran[0].night.run} waits for your decision, and nothing has changed since"
-    tried = bool(ran[0].night.edits or ran[0].night.rejected)
-    if not tried:
+    if ran[0].night.action is Action.SKIP:
         return f"nothing has changed since {ran[0].night.run}, which found nothing to try"
     if len(ran) >= MOST_IN_VAIN and not any(d.night.edits for d in ran[:MOST_IN_VAIN]):
         return f"nothing has changed since {MOST_IN_VAIN} nights that were in vain"

@@ -43,7 +43,7 @@ class Entry(Record):
 
     def block(self) -> str:
         """Its block, with a line's end."""
-        job = CronTab(tab="").new(command=self.command.replace("%", r"\%"))
+        job = CronTab(tab="").new(command=self.command)
         job.setall(f"{self.minute} {self.hour} * * *")
         return f"{self.begin}\n{job.render()}\n{self.end}\n"
 
@@ -93,7 +93,9 @@ def entry_in(text: str, name: str) -> Entry | None:
     line = _LINE.search(found[0]) if found else None
     if line is None:
         return None
-    return Entry(name=name, hour=int(line[2]), minute=int(line[1]), command=line[3])
+    return Entry(
+        name=name, hour=int(line[2]), minute=int(line[1]), command=line[3].replace(r"\%", "%")
+    )
 
 
 def _block(name: str) -> re.Pattern[str]:

@@ -123,9 +123,11 @@ def _settled(setup: Night, standing: Standing, edit: Edit, step: int) -> Outcome
     """What is known of an edit without trying it."""
     if edit.target != setup.document(step):
         return Outcome.UNKNOWN_TARGET
-    if says_any(edit, setup.plan.banned) or says_any(edit, _rejected_alone(setup, standing, step)):
+    if says_any(edit, setup.plan.banned, anywhere=True):
         return Outcome.KNOWN_REJECTED
-    return Outcome.DUPLICATE if says_any(edit, setup.plan.pending) else None
+    if says_any(edit, _rejected_alone(setup, standing, step)):
+        return Outcome.KNOWN_REJECTED
+    return Outcome.DUPLICATE if says_any(edit, setup.plan.pending, anywhere=True) else None
 
 
 def _rejected_alone(setup: Night, standing: Standing, step: int) -> list[Edit]:

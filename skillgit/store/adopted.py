@@ -10,6 +10,8 @@ import pygit2
 
 from skillgit.errors import UserError
 from skillgit.records import Action, Record
+from skillgit.store.learned import find_rules
+from skillgit.store.names import is_night
 from skillgit.trailers import ParsedTrailers, parse_commit
 
 MAX_ON_TOP = 200
@@ -99,7 +101,8 @@ def is_adopted(git: pygit2.Repository, lineage: Lineage, onto: str) -> Recognise
     """The commit by which a branch's tip has the proposal, or `None` if it has not.
 
     Merged and fast-forwarded proposals are contained; squash-merged ones left the proposal's
-    bytes on some commit since the base; rebased and replayed ones left their trailers.
+    bytes on some commit since the base; rebased and replayed ones left their trailers. A night's
+    rules are looked for by their words, too.
     """
     tip = lineage.commits[-1]
     if is_ancestor(git, tip, onto):
@@ -116,7 +119,11 @@ def is_adopted(git: pygit2.Repository, lineage: Lineage, onto: str) -> Recognise
         missing -= seen
         if newest is not None and not missing:
             return Recognised(commit=newest, how=How.SAME_STEPS)
-    return None
+    if not is_night(lineage.run):
+        return None
+    commits = _since(git, lineage.base, onto)
+    found = find_rules(git, lineage.base, tip, lineage.paths, commits)
+    return None if found is None else Recognised(commit=found, how=How.SAME_EDITS)
 
 
 def steps_on(git: pygit2.Repository, lineage: Lineage, onto: str) -> frozenset[Step]:
