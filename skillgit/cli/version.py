@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from skillgit.cli.look_back import print_look_back
 from skillgit.cli.output import amount, count, number, one_line, print_table, printable
-from skillgit.history import RunCommit, StepNote, TestNote
+from skillgit.history import NoteLine, RunCommit, StepNote, TestNote
 from skillgit.records import Edit, EditOutcome, Score
 from skillgit.review.hunks import AttributedHunk
 
@@ -40,6 +41,7 @@ class Version:
     scores: tuple[TaskScore, ...]
     note: StepNote | None
     test: TestNote | None
+    look_back: tuple[NoteLine, ...] = ()
 
     @property
     def elsewhere(self) -> tuple[EditOutcome, ...]:
@@ -67,6 +69,7 @@ def fields_of(version: Version) -> dict[str, object]:
         },
         "step_note": note.model_dump(mode="json") if note else None,
         "test_note": version.test.model_dump(mode="json") if version.test else None,
+        "epoch_notes": [line.model_dump(mode="json") for line in version.look_back],
     }
 
 
@@ -84,6 +87,7 @@ def print_version(version: Version) -> None:
             print(f"  {outcome}: {edit_words(outcome.edit)}")
     if version.note is not None:
         _print_evidence(version.note)
+    print_look_back(version.look_back)
     if version.scores:
         _print_scores(version.scores)
     if version.test is not None:

@@ -9,6 +9,7 @@ from typing import TypeVar
 import click
 
 from skillgit.cli.invocation import Invocation
+from skillgit.cli.look_back import look_back_of
 from skillgit.cli.output import json_option, print_json
 from skillgit.cli.project import open_project, skill_option
 from skillgit.cli.runs import Runs
@@ -77,6 +78,7 @@ class _Reader:
             scores=self._scores(noted),
             note=note,
             test=_first(lines, TestNote),
+            look_back=look_back_of(lines),
         )
 
     def _noted(self, commit: RunCommit) -> RunCommit:

@@ -58,3 +58,12 @@ def test_a_commit_that_no_run_made_is_gits_to_show(skillgit, trained: Path) -> N
 def test_what_is_not_there_is_said_to_be_not_there(skillgit, trained: Path) -> None:
     for version in ("nonsense", "train-1@99", "train-9@1", "--output=x"):
         assert skillgit("show", "--", version).code == 1
+
+
+def test_an_epochs_end_shows_what_the_look_back_found(skillgit, trained: Path) -> None:
+    out = skillgit("show", "train-1@e2").ok().out
+    assert "epoch" in out.splitlines()[0]
+    assert "Guidance: " in out
+    assert "The optimizer's memory: " in out
+    (shown,) = skillgit("show", "train-1@e2", "--json").ok().objects
+    assert {note["kind"] for note in shown["epoch_notes"]} >= {"slow_update", "meta_skill"}
