@@ -260,6 +260,22 @@ def test_best_moves_back_when_its_luck_is_gone(tmp_path: Path) -> None:
     assert tagged == origin
 
 
+def test_at_the_runs_end_the_best_has_been_measured_twice(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    records = project.train(LONG + gate("refresh_every = 7"), wrap=Lucky())
+    state = records[-1].entry.state
+    with project.workshop() as shop:
+        skill = shop.store.skill_at(project.git("rev-parse", "skillopt/best").strip())
+        rounds = shop.store.measurements(
+            shop.store.object_id(skill), state.target, repeats=None, before=None
+        )
+    val = {shop.bench.keys[task.id] for task in shop.tasks.val}
+    counts = [len(val & set(measured.scores)) for measured in rounds]
+    assert counts.count(8) == 2
+    passed = sum(s.hard for m in rounds for k, s in m.scores.items() if s and k in val)
+    assert state.best.score == pytest.approx(passed / 16)
+
+
 def test_a_target_that_does_not_sample_is_not_measured_again(tmp_path: Path) -> None:
     plain, again = Project(tmp_path / "plain"), Project(tmp_path / "again")
     plain.train(FIXED)

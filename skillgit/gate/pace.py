@@ -67,7 +67,9 @@ def _objection(differences: Sequence[float], asked: float) -> Objection | None:
 
 
 def _wins_needed(differences: Sequence[float], asked: float) -> int:
-    more = 1
-    while highest_wealth([*differences, *[1.0] * more]) < asked:
+    games = [math.prod(1 + stake * d for d in differences) for stake in STAKES]
+    more = 0
+    while sum(games) / len(games) < asked:
+        games = [wealth * (1 + stake) for wealth, stake in zip(games, STAKES, strict=True)]
         more += 1
     return more

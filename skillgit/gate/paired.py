@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import comb
 
 from skillgit.gate.comparison import Comparison, Objection, wins_and_losses
@@ -22,6 +23,7 @@ def paired(trial: Trial) -> Ruling:
     return comparison.rule(_objection(wins, losses, trial.alpha))
 
 
+@lru_cache(maxsize=4096)
 def sign_test(wins: int, losses: int) -> Fraction:
     """How likely a fair coin wins at least so often in so many throws."""
     n = wins + losses

@@ -119,10 +119,11 @@ def _rounds(
         for line in measuring.meter.limits():
             say(line)
         project.invocation.resume = project.invocation.typed("aa", "--repeats", str(repeats))
-        with measuring.store.hold(SCOPE), shown(lambda: _snapshot(measuring, repeats)):
-            for number in range(repeats - missing + 1, repeats + 1):
-                measuring.bench.progress.step = number
-                (measuring if number == 1 else again).measure([skill])
+        numbers = range(repeats - missing + 1, repeats + 1)
+        at = numbers.start
+        with measuring.store.hold(SCOPE), shown(lambda: _snapshot(measuring, at, repeats)):
+            for at in numbers:
+                (measuring if at == 1 else again).measure([skill])
         project.invocation.resume = None
     known = measuring.known(object_id)
     return [
@@ -137,11 +138,11 @@ def _complete(measuring: Measuring, object_id: str) -> int:
     return min(known, default=0)
 
 
-def _snapshot(measuring: Measuring, repeats: int) -> Snapshot:
+def _snapshot(measuring: Measuring, at: int, repeats: int) -> Snapshot:
     progress, meter = measuring.bench.progress, measuring.meter
     return Snapshot(
         phase=progress.phase,
-        step=progress.step,
+        step=at,
         total_steps=repeats,
         done=progress.done,
         total=progress.total,
