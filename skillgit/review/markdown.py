@@ -38,7 +38,7 @@ def code(text: str, limit: int = ONE_LINE) -> str:
 
 def block(text: str) -> str:
     """Text of several lines as a block of code, line by line made harmless."""
-    lines = [_indented(line) for line in text.split("\n")]
+    lines = [_indented(line) for line in text.strip("\n").split("\n")]
     longest = max((len(run) for line in lines for run in _TICKS.findall(line)), default=0)
     fence = "`" * max(3, longest + 1)
     return "\n".join((f"{fence}text", *lines, fence))

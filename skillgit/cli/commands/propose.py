@@ -109,6 +109,7 @@ def _make_offer(project: Project, version: str, asked_remote: str | None) -> _Of
         clock=invocation.clock,
         command=project.typed("propose", version),
         private=is_night(proposal.run),
+        memory=is_night(proposal.run),
     )
     evidence = gather(store, proposal)
     refuse_secrets(range_between(repository.git, evidence.base, evidence.commit))
