@@ -181,10 +181,11 @@ def _next_name(parts: Parts, state: SleepState) -> RunName:
 def _quiet(
     parts: Parts, state: SleepState, seen: Evening, reason: str, *, identity: str, dry_run: bool
 ) -> CycleOutcome:
-    """A night that has nothing to do: its number, and a line in the history."""
+    """A night that has nothing to do: its number, and a line in the history, the first time."""
     now = parts.outside.clock.now()
-    number = _next_name(parts, state).number
     skill = parts.store.skill_at(seen.base).name
+    again = _same_as_last(state, skill, seen, reason, identity)
+    number = again.night if again else _next_name(parts, state).number
     action = Action.REJECT_UNVERIFIED if seen.needed and not identity else Action.SKIP
     report = SleepReport(
         night=number,
@@ -196,7 +197,7 @@ def _quiet(
         gate_action=action,
         notes=(reason,),
     )
-    if dry_run:
+    if dry_run or again is not None:
         return CycleOutcome(report=report)
     record = NightRecord(
         night=number,
@@ -219,3 +220,15 @@ def _quiet(
         message=record.run, time=now,
     )  # fmt: skip
     return CycleOutcome(report=report)
+
+
+def _same_as_last(
+    state: SleepState, skill: str, seen: Evening, reason: str, identity: str
+) -> NightRecord | None:
+    """The last night, if it was as quiet as this one, for the same reason, with nothing new since."""
+    nights = state.of_skill(skill)
+    last = nights[-1] if nights else None
+    if last is None or not last.quiet or seen.n_sessions:
+        return None
+    same = (last.reason, last.identity) == (reason, identity)
+    return last if same and seen.archive == state.tasks else None

@@ -62,6 +62,15 @@ def test_a_night_that_waits_is_not_dreamt_again_and_costs_nothing(house: House) 
     assert moved == {"refs/skillopt/sleep"}
 
 
+def test_a_third_night_as_quiet_as_the_second_leaves_nothing(house: House) -> None:
+    house.sleep(asks())
+    second = house.sleep(asks())
+    refs = house.refs()
+    third = house.sleep(asks())
+    assert third.report.night == second.report.night == 2
+    assert house.refs() == refs
+
+
 def test_after_an_adoption_nothing_is_proposed_twice(house: House) -> None:
     house.sleep(asks())
     house.git("merge", "--quiet", "--ff-only", "skillopt/night-1")

@@ -9,7 +9,7 @@ from skillgit.cli.output import json_option, print_commands, print_json
 from skillgit.cli.project import Project, open_project, skill_option
 from skillgit.errors import UserError
 from skillgit.store.adopt import Adopter, AdoptState
-from skillgit.store.names import HEADS, run_ref
+from skillgit.store.names import HEADS, is_night, run_ref
 from skillgit.store.proposal import Proposal
 from skillgit.store.refs import Refs
 from skillgit.store.repository import Repository, open_repository
@@ -82,6 +82,11 @@ def _documents(repository: Repository, project: Project, proposal: str) -> tuple
 
 def _nothing_to_adopt(proposal: Proposal, project: Project) -> UserError:
     run, branch = proposal.run, run_ref(proposal.run).removeprefix(HEADS)
+    if proposal.goes_on and is_night(run):
+        return UserError(
+            f"there is nothing to adopt: {run} has not ended yet",
+            hint=f"{project.typed('sleep')} goes on with it.",
+        )
     if proposal.goes_on:
         return UserError(
             f"there is nothing to adopt: {run} has not ended yet",

@@ -21,6 +21,7 @@ from skillgit.records import Action, Score
 from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
 from skillgit.store.git_cli import GitCli
 from skillgit.store.git_store import GitStore
+from skillgit.store.names import is_night
 from skillgit.store.repository import open_repository
 
 LineT = TypeVar("LineT", bound=NoteLine)
@@ -53,6 +54,7 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
         skill_name=commit.state.skill,
         clock=invocation.clock,
         private=True,
+        memory=is_night(commit.run),
     )
     reader = _Reader(store, runs, project.git_in(repository))
     found = reader.read(commit)

@@ -9,13 +9,14 @@ import click
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.next_steps import commands_before_training
+from skillgit.cli.night_status import NightStatus, night_status
 from skillgit.cli.output import json_option, number, print_commands, print_json, print_table
 from skillgit.cli.project import Project, open_project, skill_option
 from skillgit.cli.runs import Runs
 from skillgit.history import RunCommit
 from skillgit.records import Action
 from skillgit.store.adopted import is_adopted, read_lineage
-from skillgit.store.names import HEADS, best_tag, proposal_ref
+from skillgit.store.names import HEADS, best_tag, is_night, proposal_ref
 from skillgit.store.refs import Refs
 from skillgit.store.repository import Repository, open_repository
 from skillgit.store.revisions import best_commit
@@ -52,6 +53,7 @@ class SkillStatus:
     runs: tuple[RunStatus, ...]
     best: RunCommit | None
     uncommitted: tuple[str, ...]
+    nights: NightStatus
 
     @property
     def best_name(self) -> str:
@@ -92,13 +94,16 @@ def next_steps(status: SkillStatus) -> list[str]:
     """The commands that are likely meant next for a skill."""
     project, states, best = status.project, status.runs, status.best
     invocation, onto = project.invocation, project.config.repo.onto
+    waiting = status.nights.commands(project)
+    if waiting:
+        return waiting
     if not states:
         *before, _ = commands_before_training(
             invocation, project.tree, project.config, more=[*project.skills.values()]
         )
         return [*before, project.typed("train")]
     if not states[-1].ended:
-        return [project.typed("train")]
+        return [project.typed("sleep" if is_night(states[-1].tip.run) else "train")]
     holder = next((s for s in states if best is not None and s.tip.run == best.run), states[-1])
     run = holder.tip.run
     if holder.adopted is False:
@@ -117,6 +122,7 @@ def _read(project: Project, skills: Sequence[Project]) -> list[SkillStatus]:
             runs=tuple(s for s in states if each.skill in (None, s.tip.state.skill)),
             best=_best(runs, each.skill),
             uncommitted=tuple(project.tree.uncommitted(each.config.skill.path)),
+            nights=night_status(each, repository, each.skill),
         )
         for each in skills
     ]
@@ -147,6 +153,8 @@ def _print_skill(status: SkillStatus) -> None:
     if status.uncommitted:
         print(f"       has changes that are not committed; training goes by {onto}")
     print(f"best   {_best_words(status)}")
+    for line in status.nights.lines():
+        print(line)
 
 
 def _best_words(status: SkillStatus) -> str:
@@ -189,4 +197,5 @@ def _skill_fields(status: SkillStatus) -> dict[str, object]:
         "path": status.project.config.skill.path,
         "best": {"commit": best.id, "run": best.run, "step": best.step} if best else None,
         "uncommitted": list(status.uncommitted),
+        "night": status.nights.fields(),
     }
