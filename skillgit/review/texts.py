@@ -10,7 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
-from skillgit.redaction import redact
+from skillgit.review.active import active_parts
 from skillgit.review.findings import Finding
 from skillgit.review.secrets import new_secrets
 
@@ -22,20 +22,9 @@ _TAGS = range(0xE0000, 0xE1000)
 _KEYCAPS = frozenset("0123456789#*")
 _PLAIN_CONTROLS = frozenset("\n\t\r")
 
-_ACTIVE = (
-    ("a script or other active HTML", re.compile(
-        r"<\s*/?\s*(?:script|iframe|object|embed|svg|math|form|style|link|meta|base|img|input|"
-        r"video|audio|template)\b", re.IGNORECASE)),
-    ("an event handler in HTML", re.compile(r"<[^>]*\son\w+\s*=", re.IGNORECASE)),
-    ("a link that runs a script", re.compile(r"(?:java|vb)script\s*:|data\s*:\s*text/html", re.IGNORECASE)),
-)  # fmt: skip
-_HIDDEN = ("a hidden HTML comment", re.compile(r"<!--"))
-_SKIPS_CI = (
-    "words that stop a CI",
-    re.compile(
-        r"\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|^skip-checks:",
-        re.IGNORECASE | re.MULTILINE,
-    ),
+_SKIPS_CI = re.compile(
+    r"\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|^skip-checks:",
+    re.IGNORECASE | re.MULTILINE,
 )
 _MOST = 5
 
@@ -72,15 +61,19 @@ def secrets_in(where: str, new: bytes | str, old: bytes | str = "") -> Iterator[
         yield Finding(check="secrets", where=where, message=message)
 
 
-def acts_in(where: str, text: str, *, comments: bool = True) -> Iterator[Finding]:
-    """What a host would act on in a message or in a pull request's body."""
-    kinds = (*_ACTIVE, *((_HIDDEN,) if comments else ()), _SKIPS_CI)
-    for what, pattern in kinds:
-        found = pattern.search(text)
-        if found is not None:
-            line = text.count("\n", 0, found.start()) + 1
-            shown = redact(" ".join(text[found.start() : found.start() + 40].split()))
-            yield Finding(check="text", where=where, message=f"line {line} has {what}: {shown}")
+def acts_in_message(where: str, text: str) -> Iterator[Finding]:
+    """What git's hosts would act on in a commit's message; they do not render it."""
+    found = _SKIPS_CI.search(text)
+    if found is not None:
+        message = f"line {text.count(chr(10), 0, found.start()) + 1} has words that stop a CI"
+        yield Finding(check="text", where=where, message=message)
+
+
+def acts_in_body(where: str, text: str) -> Iterator[Finding]:
+    """What a host would act on, or hide, in a pull request's text once it is rendered."""
+    for line, what in dict.fromkeys(active_parts(text)):
+        yield Finding(check="text", where=where, message=f"line {line} has {what}")
+    yield from acts_in_message(where, text)
 
 
 def _hides(line: str, at: int) -> bool:

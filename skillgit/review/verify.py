@@ -19,7 +19,7 @@ from skillgit.review.documents import document_findings
 from skillgit.review.findings import Claim, Finding, Rerun, Verdict
 from skillgit.review.ground import Ground, SkillGround, attempted, read_ground
 from skillgit.review.paths import path_findings
-from skillgit.review.texts import acts_in, hidden_in, secrets_in
+from skillgit.review.texts import acts_in_body, acts_in_message, hidden_in, secrets_in
 from skillgit.store.memory_file import MEMORY_FILES, memory_path, with_memory
 from skillgit.store.names import NOTES, is_night
 from skillgit.store.ranges import ChangedCommit, Range
@@ -152,14 +152,14 @@ def _texts(commit: ChangedCommit) -> Iterator[Finding]:
     where = f"the message of {here}"
     yield from hidden_in(where, commit.message)
     yield from secrets_in(where, commit.message)
-    yield from acts_in(where, commit.message)
+    yield from acts_in_message(where, commit.message)
 
 
 def _body(body: str) -> Iterator[Finding]:
     where = "the pull request's text"
     yield from hidden_in(where, body.replace("\r\n", "\n"))
     yield from secrets_in(where, body)
-    yield from acts_in(where, body)
+    yield from acts_in_body(where, body)
 
 
 def _text(data: bytes) -> str:

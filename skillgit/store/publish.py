@@ -16,6 +16,7 @@ from skillgit.records import Record
 from skillgit.store.adopted import is_ancestor
 from skillgit.store.git_cli import GitCli
 from skillgit.store.names import HEADS, proposal_ref
+from skillgit.store.ranges import message_of
 from skillgit.store.refs import Refs
 from skillgit.store.remotes import Remotes, remote_branch, unreachable
 from skillgit.store.repository import Repository
@@ -97,7 +98,7 @@ class Publisher:
             return
         walker = git.walk(pygit2.Oid(hex=there))
         walker.hide(pygit2.Oid(hex=commit))
-        foreign = [c for c in walker if parse_commit(c.message) is None]
+        foreign = [c for c in walker if parse_commit(message_of(c)) is None]
         if foreign:
             raise ConflictError(
                 f"{to.branch} on {to.remote} has commits that are not of the run and not in your"
@@ -113,7 +114,7 @@ class Publisher:
         """The run that a branch's newest commit with trailers is of."""
         git = self.repository.git
         for commit in islice(git.walk(pygit2.Oid(hex=tip)), _MOST_ON_TOP):
-            trailers = parse_commit(commit.message)
+            trailers = parse_commit(message_of(commit))
             if trailers is not None:
                 return trailers.state.run_id
         return None

@@ -165,10 +165,10 @@ def _changed(git: pygit2.Repository, commit: pygit2.Commit) -> ChangedCommit:
     for tree in parents[1:]:
         elsewhere = {change.path for change in _changes(git, tree, commit.tree)}
         changes = tuple(change for change in changes if change.path in elsewhere)
-    return ChangedCommit(id=str(commit.id), message=_message(commit), changes=changes)
+    return ChangedCommit(id=str(commit.id), message=message_of(commit), changes=changes)
 
 
-def _message(commit: pygit2.Commit) -> str:
+def message_of(commit: pygit2.Commit) -> str:
     """A commit's message, whatever encoding it says it is in."""
     try:
         return commit.message

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgit.review.texts import acts_in, added_lines, hidden_in, secrets_in
+from skillgit.review.texts import (
+    acts_in_body,
+    acts_in_message,
+    added_lines,
+    hidden_in,
+    secrets_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -70,19 +76,22 @@ def test_a_secret_is_told_by_line_and_kind() -> None:
     "text",
     [
         "<script>x</script>",
-        "< ScRiPt src=x>",
-        "<iframe src=x>",
-        "<svg/onload=x>",
-        "<a href='x' onclick=y>",
+        "before\n\n<ScRiPt src=x>",
+        "in <iframe src=x> it",
+        "a <svg onload=x> b",
+        "<img src=x onerror=y>",
+        "a <b onclick=y>b</b>",
         "[x](javascript:y)",
+        "[x](\tJavaScript:y)",
         "[x](data:text/html,y)",
-        "a <!-- hidden -->",
+        "a <!-- hidden --> b",
+        "<!-- hidden -->",
+        "| a |\n| --- |\n| <script>x</script> |",
         "Fix it [skip ci]",
-        "Fix it\n\nskip-checks: true",
     ],
 )
-def test_what_a_host_acts_on_is_named(text: str) -> None:
-    assert [finding.check for finding in acts_in("the message", text)]
+def test_what_a_host_acts_on_in_a_body_is_named(text: str) -> None:
+    assert {finding.check for finding in acts_in_body("the text", text)} == {"text"}
 
 
 @pytest.mark.parametrize(
@@ -90,12 +99,25 @@ def test_what_a_host_acts_on_is_named(text: str) -> None:
     [
         "Write a script that …",
         "a < b and c > d",
-        "Use <details> for long parts",
-        'skillopt(brief): step 1: accept, new best 0.5000 (+0.5000)\n\n- add "x"\n',
+        "<details><summary>More</summary>\n\n- x\n\n</details>",
+        "Never use `<script>` or `<!--`",
+        "Never use \\<script\\> or \\<img\\>",
+        "```\n<script>x</script>\n```",
+        "![A screenshot](https://example.org/shot.png)",
+        "see https://example.org and [this](https://example.org)",
     ],
 )
-def test_plain_words_are_left_alone(text: str) -> None:
-    assert list(acts_in("the message", text)) == []
+def test_text_about_such_things_is_left_alone(text: str) -> None:
+    assert list(acts_in_body("the text", text)) == []
+
+
+@pytest.mark.parametrize("text", ["Fix it [skip ci]", "Fix it\n\nskip-checks: true"])
+def test_words_that_stop_a_ci_are_named_in_a_message(text: str) -> None:
+    assert [finding.check for finding in acts_in_message("the message", text)] == ["text"]
+
+
+def test_a_message_is_not_rendered_and_may_speak_of_html() -> None:
+    assert list(acts_in_message("the message", 'step 1\n\n- add "Never use <script>"\n')) == []
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c"])), st.lists(st.sampled_from(["a", "b", "c"])))
