@@ -17,7 +17,7 @@ from skillgit.models.simulated.judging import judge
 from skillgit.models.simulated.manners import written
 from skillgit.models.simulated.mining import mine_tasks
 from skillgit.models.simulated.reflecting import analyse_failures, analyse_successes
-from skillgit.models.simulated.remembering import decide_rate, guide, remember
+from skillgit.models.simulated.remembering import decide_rate, guide, remember, remember_nights
 from skillgit.models.simulated.rewriting import (
     consolidate,
     merge_documents,
@@ -49,6 +49,7 @@ ANSWERS: Mapping[str, Callable[[Exchange], dict[str, JsonValue]]] = {
     "LearningRateDecision": decide_rate,
     "SlowUpdateGuidance": guide,
     "MetaSkillMemory": remember,
+    "SlowMemory": remember_nights,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -25,6 +26,8 @@ MISTAKEN = 0.05
 """How often the guidance holds a line that does harm."""
 
 MOST_REMEMBERED = 12
+_PROPOSED = re.compile(r"^- \[(?:skill|memory)/\w+\] (?P<words>[^\n]*)$", re.MULTILINE)
+_DECIDED = re.compile(r"^- Night \d+: (?P<fate>adopted|TURNED DOWN|proposed)", re.MULTILINE)
 _NOTHING_TO_ADD = "Keep to all of the rules at once."
 
 
@@ -89,6 +92,18 @@ def remember(exchange: Exchange) -> dict[str, JsonValue]:
         "reasoning": "Simulated: counted from the pairs and the steps.",
         "memory": "\n".join(lines),
     }
+
+
+def remember_nights(exchange: Exchange) -> dict[str, JsonValue]:
+    """A memory over nights: what came through, what did not, and what the person decided."""
+    proposed = [found["words"] for found in _PROPOSED.finditer(exchange.text)]
+    fates = Counter(found["fate"] for found in _DECIDED.finditer(exchange.text))
+    lines = [
+        "Rules that answer what a person said come through; ideas that nobody asked for do not."
+    ]
+    lines += [f"{fate}: {count}" for fate, count in sorted(fates.items())]
+    lines += [f"Tried tonight: {words}" for words in dict.fromkeys(proposed)][:MOST_REMEMBERED]
+    return {"reasoning": "Simulated: counted.", "memory": "\n".join(lines)}
 
 
 def decide_rate(exchange: Exchange) -> dict[str, JsonValue]:
