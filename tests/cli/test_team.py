@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from skillgit.store.locks import held
+from skillgit.store.repository import open_repository
+
 SKILL = "skills/brief/SKILL.md"
 
 
@@ -120,3 +123,11 @@ def test_a_bundle_brings_a_run_where_there_is_no_network(team: Team, tmp_path: P
     )
     assert "accept" in team.say(team.bob, "log", "train-1")
     assert "train-1@1" in team.say(team.bob, "verify", "main...train-1")
+
+
+def test_two_syncs_of_one_clone_do_not_meet(team: Team, clock) -> None:
+    private = open_repository(team.ada).private
+    with held(private, "sync", clock=clock, command="skillgit sync"):
+        done = team.skillgit("sync", cwd=team.ada)
+    assert done.code == 4
+    assert "sync is already being worked on by process" in done.err

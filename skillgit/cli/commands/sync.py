@@ -11,6 +11,7 @@ from skillgit.cli.output import count, json_option, print_json, say
 from skillgit.cli.project import Project, open_project
 from skillgit.store.git_cli import GitCli
 from skillgit.store.git_store import GitStore
+from skillgit.store.locks import held
 from skillgit.store.names import best_tag
 from skillgit.store.remotes import Remotes, write_included
 from skillgit.store.repository import Repository, open_repository
@@ -69,14 +70,16 @@ class _Exchange:
         self.cli = GitCli(repository.workdir or repository.git_dir, project.invocation.environ)
         self.remotes = Remotes(self.cli)
         self._sync = Sync(repository, self.refs, self.cli, project.invocation.clock)
-        self._common = repository.common
+        self._common, self._private = repository.common, repository.private
+        self._command = project.invocation.typed("sync")
 
     def run(self, remote: str, runs: Sequence[str] | None) -> SyncResult:
         """Exchange, then let this clone derive its own best tags."""
-        self._prepare()
-        before = self.refs.read(best_tag())
-        result = self._sync.exchange(remote, runs)
-        self._prepare()
+        with held(self._private, "sync", clock=self._sync.clock, command=self._command):
+            self._prepare()
+            before = self.refs.read(best_tag())
+            result = self._sync.exchange(remote, runs)
+            self._prepare()
         after = self.refs.read(best_tag())
         self.best = after if after != before else None
         write_included(self.cli, self._common)
