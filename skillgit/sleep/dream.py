@@ -20,6 +20,7 @@ from skillgit.sleep.consolidate import ConsolidationResult, consolidate
 from skillgit.sleep.plan import Night
 from skillgit.sleep.recall import apart_from
 from skillgit.stages.rendering import fenced
+from skillgit.tasks.near_duplicates import clusters
 
 PURPOSE = "dream"
 MAX_REQUEST = 4_000
@@ -73,7 +74,7 @@ def dream(
     factor: int,
     workers: int,
 ) -> list[Task]:
-    """Up to `factor` variants of each train task, none of them like a held-out one.
+    """Up to `factor` variants of each train task, none like a held-out one or like each other.
 
     An answer that cannot be used makes no variant.
     Raises: BlockedError, BudgetError, WaitingError.
@@ -89,7 +90,7 @@ def dream(
 
     made = [task for found in ordered_map(variants, list(train), workers) for task in found]
     unlike = apart_from(made, [*held_out, *train])
-    return list({task.id: task for task in unlike}.values())
+    return [unlike[group[0]] for group in clusters([task.prompt for task in unlike])]
 
 
 def wish_of(task: Task) -> str:

@@ -18,6 +18,7 @@ from skillgit.records import (
     Skill,
     SkillDocument,
 )
+from skillgit.redaction import redact
 from skillgit.sleep.edit_record import says_any
 from skillgit.sleep.plan import MAX_EDITS, Night
 from skillgit.sleep.reflecting import NIGHT_ANALYSTS, contrasts, shown_to_edit
@@ -120,9 +121,11 @@ def _naming(edit: Edit, path: str, memory: str | None) -> Edit:
 
 
 def _settled(setup: Night, standing: Standing, edit: Edit, step: int) -> Outcome | None:
-    """What is known of an edit without trying it."""
+    """What is known of an edit without trying it; what holds a secret is never tried."""
     if edit.target != setup.document(step):
         return Outcome.UNKNOWN_TARGET
+    if redact(edit.content) != edit.content:
+        return Outcome.PROTECTED
     if says_any(edit, setup.plan.banned, anywhere=True):
         return Outcome.KNOWN_REJECTED
     if says_any(edit, _rejected_alone(setup, standing, step)):
