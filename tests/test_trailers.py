@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -272,20 +271,6 @@ def test_git_and_we_agree_on_messages_that_others_touched(touches: list[tuple[in
 def _usual_place(line: str) -> int:
     order = ("Skillopt-Run", "Skillopt-Step", "Skillopt-Action", "Skillopt-Score", "Skillopt-State")
     return order.index(line.partition(":")[0])
-
-
-def test_ten_thousand_commits_are_read_in_a_quarter_of_a_second() -> None:
-    first = compose(entry("- add x"))
-    messages = [first.replace("Step: 12", f"Step: {n}") for n in range(10_000)]
-    fastest = min(_seconds_to_read(messages) for _ in range(4))
-    assert fastest < 0.25
-
-
-def _seconds_to_read(messages: list[str]) -> float:
-    start = time.process_time()
-    for message in messages:
-        parse_commit(message)
-    return time.process_time() - start
 
 
 def test_marks_keep_not_measured_apart_from_zero() -> None:
