@@ -7,11 +7,13 @@ written with one level of fan-out (2/38) and read in any layout, since git rewri
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 import pygit2
 from pygit2.enums import FileMode
 
 from skillgit.errors import ConflictError
+from skillgit.store.objects import written
 from skillgit.store.refs import RefMovedError, Refs
 
 _HEX = frozenset("0123456789abcdef")
@@ -58,13 +60,14 @@ class Notes:
         for _ in range(_MAX_RACES):
             tip = self._refs.read(self._ref)
             root = self._root(tip)
-            tree = self._with(root, wanted)
+            tree = written(partial(self._with, root, wanted))
             if tree is None and root is not None and above:
                 tree = root.id
             if tree is None:
                 return
             parents = [*([] if tip is None else [pygit2.Oid(hex=tip)]), *above]
-            commit = self._git.create_commit(None, who, who, message, tree, parents)
+            make = partial(self._git.create_commit, None, who, who, message, tree, parents)
+            commit = written(make)
             try:
                 self._refs.move(self._ref, old=tip, new=str(commit), message=f"notes: {message}")
             except RefMovedError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pygit2
 from pygit2.enums import ObjectType
 
+from skillgit.store.objects import written
+
 _SIGNATURES = (b"gpgsig ", b"gpgsig-sha256 ", b"mergetag ")
 
 
@@ -31,7 +33,8 @@ def commit_elsewhere(
         elif not line.startswith((b"tree ", b"parent ")):
             lines.append(line)
     text = own_message if message is None else message.encode("utf-8")
-    return str(git.write(ObjectType.COMMIT, b"\n".join(lines) + b"\n\n" + text))
+    data = b"\n".join(lines) + b"\n\n" + text
+    return str(written(lambda: git.write(ObjectType.COMMIT, data)))
 
 
 def header_of(commit: pygit2.Commit) -> tuple[dict[str, list[str]], bytes]:

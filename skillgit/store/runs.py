@@ -16,9 +16,10 @@ from skillgit.messages import compose, compose_revert, compose_take_back
 from skillgit.records import Action, Metric, Record
 from skillgit.store import names
 from skillgit.store.names import RunName
+from skillgit.store.objects import written
 from skillgit.store.repository import Repository
 from skillgit.store.skills import tree_with
-from skillgit.store.trees import commit_at, tree_of
+from skillgit.store.trees import commit_at, message_of, tree_of
 from skillgit.store.union import fetched_notes
 from skillgit.trailers import parse_commit
 
@@ -109,7 +110,7 @@ def _names_in_notes(git: pygit2.Repository, ref: str) -> Iterator[RunName]:
     if ref not in git.references:
         return
     for commit in git.walk(git.lookup_reference(ref).peel(pygit2.Commit).id):
-        name = names.run_of_ref(f"{names.PROPOSALS}{commit.message.partition(' ')[0]}")
+        name = names.run_of_ref(f"{names.PROPOSALS}{message_of(commit).partition(' ')[0]}")
         if name is not None:
             yield name
 
@@ -120,7 +121,7 @@ def read_commit(git: pygit2.Repository, commit_id: str) -> RunCommit | None:
     Raises: RepositoryError when the commit is not there.
     """
     commit = commit_at(git, commit_id)
-    parsed = parse_commit(commit.message)
+    parsed = parse_commit(message_of(commit))
     if parsed is None:
         return None
     return RunCommit(
@@ -132,7 +133,7 @@ def read_commit(git: pygit2.Repository, commit_id: str) -> RunCommit | None:
         score=parsed.score,
         bound=parsed.bound,
         state=parsed.state,
-        subject=commit.message.partition("\n")[0],
+        subject=message_of(commit).partition("\n")[0],
         time=datetime.fromtimestamp(commit.commit_time, UTC),
     )
 
@@ -189,13 +190,17 @@ def refuse_out_of_turn(git: pygit2.Repository, entry: Entry, tip: str | None) ->
 
 def build(repository: Repository, entry: Entry, parent_id: str) -> BuiltEntry:
     """Build an entry's commits on a parent from the entry alone; nothing refers to them yet."""
+    return written(lambda: _built(repository, entry, parent_id))
+
+
+def _built(repository: Repository, entry: Entry, parent_id: str) -> BuiltEntry:
     git = repository.git
     parent = commit_at(git, parent_id)
     time = _time(entry, parent)
     who = repository.signature(time)
     for commit_id in entry.takes_back:
         taken = commit_at(git, commit_id)
-        message = compose_take_back(entry, commit_id, taken.message)
+        message = compose_take_back(entry, commit_id, message_of(taken))
         tree_before = taken.parents[0].tree_id
         parent = commit_at(
             git, str(git.create_commit(None, who, who, message, tree_before, [parent.id]))

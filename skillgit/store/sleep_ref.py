@@ -14,6 +14,7 @@ from pydantic import Field
 from skillgit.errors import RepositoryError
 from skillgit.records import Record
 from skillgit.store.names import SLEEP
+from skillgit.store.objects import written
 from skillgit.store.refs import GIT_ERRORS, Refs
 from skillgit.store.repository import Repository
 from skillgit.store.trees import commit_at, replace_files, tree_of
@@ -62,6 +63,6 @@ def write_sleep(
     who = repository.signature(int(time.timestamp()))
     parents = [] if before.commit is None else [pygit2.Oid(hex=before.commit)]
     tree = replace_files(git, None, {**before.files, **files})
-    commit = str(git.create_commit(None, who, who, message, tree, parents))
+    commit = str(written(lambda: git.create_commit(None, who, who, message, tree, parents)))
     refs.move(SLEEP, old=before.commit, new=commit, message=message)
     return commit

@@ -9,6 +9,7 @@ import pygit2
 from pygit2.enums import FileMode
 
 from skillgit.errors import RepositoryError
+from skillgit.store.objects import written
 
 _MAX_LINKS = 8
 _FILES = (FileMode.BLOB, FileMode.BLOB_EXECUTABLE)
@@ -163,6 +164,12 @@ def replace_files(
     git: pygit2.Repository, tree: pygit2.Tree | None, files: Mapping[str, bytes]
 ) -> pygit2.Oid:
     """A tree with the files at some paths replaced, each with the mode it had there."""
+    return written(lambda: _replaced(git, tree, files))
+
+
+def _replaced(
+    git: pygit2.Repository, tree: pygit2.Tree | None, files: Mapping[str, bytes]
+) -> pygit2.Oid:
     builder = git.TreeBuilder() if tree is None else git.TreeBuilder(tree)
     below: dict[str, dict[str, bytes]] = {}
     for path, data in files.items():
@@ -173,7 +180,7 @@ def replace_files(
             builder.insert(name, git.create_blob(data), _mode_of(builder, name))
     for name, inner in below.items():
         old = tree[name] if tree is not None and name in tree else None
-        subtree = replace_files(git, old if isinstance(old, pygit2.Tree) else None, inner)
+        subtree = _replaced(git, old if isinstance(old, pygit2.Tree) else None, inner)
         builder.insert(name, subtree, FileMode.TREE)
     return builder.write()
 
@@ -183,3 +190,11 @@ def _mode_of(builder: pygit2.TreeBuilder, name: str) -> FileMode:
     if entry is not None and int(entry.filemode) == FileMode.BLOB_EXECUTABLE:
         return FileMode.BLOB_EXECUTABLE
     return FileMode.BLOB
+
+
+def message_of(commit: pygit2.Commit) -> str:
+    """A commit's message, whatever encoding it says it is in."""
+    try:
+        return commit.message
+    except (LookupError, ValueError):
+        return commit.raw_message.decode("utf-8", "replace")
