@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import errno
-import threading
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,27 +42,30 @@ def test_another_error_is_not_held_up() -> None:
         written(write)
 
 
+TIDY = """
+import os, sys
+folders = [os.path.join(sys.argv[1], f"{n:02x}") for n in range(256)]
+print("begun", flush=True)
+while True:
+    for folder in folders:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            pass
+"""
+
+
 def test_folders_of_objects_that_go_away_beside_us_lose_nothing(
     repo: Path, git: Callable[..., str]
 ) -> None:
-    done = threading.Event()
-    folders = [repo / ".git/objects" / f"{n:02x}" for n in range(256)]
-
-    def tidy() -> None:
-        while not done.is_set():
-            for folder in folders:
-                try:
-                    folder.rmdir()
-                except OSError:
-                    continue
-
-    other = threading.Thread(target=tidy)
-    other.start()
-    try:
-        found = open_repository(repo, durable=False)
-        trees = [replace_files(found.git, None, {f"a/{n}": b"%d" % n}) for n in range(400)]
-    finally:
-        done.set()
-        other.join()
-    assert len(set(trees)) == 400
+    words = [sys.executable, "-c", TIDY, str(repo / ".git/objects")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        try:
+            found = open_repository(repo, durable=False)
+            trees = [replace_files(found.git, None, {f"a/{n}": b"%d" % n}) for n in range(600)]
+        finally:
+            other.kill()
+    assert len(set(trees)) == 600
     git("fsck", "--strict")
