@@ -12,6 +12,7 @@ from skillgit.errors import UserError
 from skillgit.records import Action, Record
 from skillgit.store.learned import find_rules
 from skillgit.store.names import is_night
+from skillgit.store.trees import message_of
 from skillgit.trailers import ParsedTrailers, parse_commit
 
 MAX_ON_TOP = 200
@@ -66,7 +67,7 @@ def read_lineage(git: pygit2.Repository, tip: str) -> Lineage:
     found: list[pygit2.Commit] = []
     own: list[ParsedTrailers] = []
     for commit in _first_parents(git, tip):
-        trailers = parse_commit(commit.message)
+        trailers = parse_commit(message_of(commit))
         if own and (trailers is None or trailers.state.run_id != own[0].state.run_id):
             break
         if not own and trailers is None and len(found) >= MAX_ON_TOP:
@@ -180,7 +181,7 @@ def _since(git: pygit2.Repository, base: str, tip: str) -> Iterator[str]:
 
 def _steps_told(git: pygit2.Repository, commit: str, run_id: str) -> Sequence[Step]:
     """The run's steps that a message names, be it one step's own or a squash of many."""
-    message = git[commit].peel(pygit2.Commit).message
+    message = message_of(git[commit].peel(pygit2.Commit))
     if run_id not in message:
         return ()
     mark = f'"run_id":"{run_id}"'

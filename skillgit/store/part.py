@@ -8,6 +8,7 @@ import pygit2
 
 from skillgit.errors import UserError
 from skillgit.store.adopted import Lineage, changed_paths
+from skillgit.store.trees import message_of
 from skillgit.trailers import parse_commit
 
 
@@ -28,7 +29,7 @@ def part_of(git: pygit2.Repository, whole: Lineage, documents: Collection[str]) 
         )
     if all(paths <= set(documents) for paths in changes.values()):
         return whole
-    messages = [git[commit].peel(pygit2.Commit).message for commit in chosen]
+    messages = [message_of(git[commit].peel(pygit2.Commit)) for commit in chosen]
     trailers = [found for found in map(parse_commit, messages) if found is not None]
     return whole.model_copy(
         update={

@@ -19,6 +19,7 @@ from skillgit.store.refs import Refs
 from skillgit.store.rewrite import commit_elsewhere
 from skillgit.store.runs import walk
 from skillgit.store.signing import Sign
+from skillgit.store.trees import message_of
 from skillgit.trailers import parse_commit
 
 
@@ -87,15 +88,15 @@ def propose(git: pygit2.Repository, refs: Refs, run: str, *, sign: Sign | None =
 
 def has_ended(git: pygit2.Repository, tip: str) -> bool:
     """Whether a commit is the end of a run."""
-    trailers = parse_commit(git[tip].peel(pygit2.Commit).message)
+    trailers = parse_commit(message_of(git[tip].peel(pygit2.Commit)))
     return trailers is not None and trailers.action is Action.END
 
 
 def _is_of_run(git: pygit2.Repository, branch: str, run_tip: str) -> bool:
     """Whether a branch, be it rebased or with a person's commits on top, is of the run."""
-    own = parse_commit(git[run_tip].peel(pygit2.Commit).message)
+    own = parse_commit(message_of(git[run_tip].peel(pygit2.Commit)))
     for commit in islice(git.walk(pygit2.Oid(hex=branch)), MAX_ON_TOP):
-        trailers = parse_commit(commit.message)
+        trailers = parse_commit(message_of(commit))
         if trailers is not None:
             return own is not None and trailers.state.run_id == own.state.run_id
     return False

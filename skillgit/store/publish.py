@@ -16,10 +16,10 @@ from skillgit.records import Record
 from skillgit.store.adopted import is_ancestor
 from skillgit.store.git_cli import GitCli
 from skillgit.store.names import HEADS, proposal_ref
-from skillgit.store.ranges import message_of
 from skillgit.store.refs import Refs
 from skillgit.store.remotes import Remotes, remote_branch, unreachable
 from skillgit.store.repository import Repository
+from skillgit.store.trees import message_of
 from skillgit.trailers import parse_commit
 
 _MOST_NAMES = 100

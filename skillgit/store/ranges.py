@@ -11,6 +11,7 @@ from skillgit.errors import UserError
 from skillgit.records import Record
 from skillgit.store.refs import GIT_ERRORS
 from skillgit.store.revisions import resolve
+from skillgit.store.trees import message_of
 
 _RANGE = re.compile(r"(?P<base>.*?)\.\.\.?(?P<head>.*)")
 _MOST_COMMITS = 5_000
@@ -166,14 +167,6 @@ def _changed(git: pygit2.Repository, commit: pygit2.Commit) -> ChangedCommit:
         elsewhere = {change.path for change in _changes(git, tree, commit.tree)}
         changes = tuple(change for change in changes if change.path in elsewhere)
     return ChangedCommit(id=str(commit.id), message=message_of(commit), changes=changes)
-
-
-def message_of(commit: pygit2.Commit) -> str:
-    """A commit's message, whatever encoding it says it is in."""
-    try:
-        return commit.message
-    except (LookupError, ValueError):
-        return commit.raw_message.decode("utf-8", "replace")
 
 
 def _changes(

@@ -28,7 +28,7 @@ from skillgit.store.revisions import run_tip
 from skillgit.store.rewrite import commit_elsewhere
 from skillgit.store.runs import walk
 from skillgit.store.signing import Sign
-from skillgit.store.trees import replace_files
+from skillgit.store.trees import message_of, replace_files
 from skillgit.trailers import ParsedTrailers, parse_commit
 
 EditsOf = Callable[[ParsedTrailers], Sequence[Edit] | None]
@@ -129,8 +129,8 @@ class Replayer:
             return None
         changed = changed_paths(commit.parents[0].tree, commit.tree)
         if lineage.is_part and not set(changed) <= set(lineage.paths):
-            return without_trailers(commit.message)
-        return None if measured else mark_unmeasured(commit.message)
+            return without_trailers(message_of(commit))
+        return None if measured else mark_unmeasured(message_of(commit))
 
     def _still_to_do(self, lineage: Lineage, onto: str) -> tuple[Sequence[str], bool]:
         """The commits that the branch lacks, and whether its text is what they were judged on."""
@@ -145,7 +145,7 @@ class Replayer:
         return [commit for commit in rest if self._step(commit) not in done], False
 
     def _step(self, commit_id: str) -> tuple[int, str] | None:
-        trailers = parse_commit(self._git[commit_id].peel(pygit2.Commit).message)
+        trailers = parse_commit(message_of(self._git[commit_id].peel(pygit2.Commit)))
         return None if trailers is None else (trailers.step, trailers.action.value)
 
     def _tree(self, lineage: Lineage, commit: pygit2.Commit, onto: str) -> str:
@@ -181,7 +181,7 @@ class Replayer:
         theirs: bytes,
     ) -> bytes:
         """A text that has changed since, with the change of one commit applied to it."""
-        trailers = parse_commit(commit.message)
+        trailers = parse_commit(message_of(commit))
         edits = self._edits_of(trailers) if trailers is not None else None
         if edits is None:
             merged, conflicts = three_way(self._cli, ours, base, theirs)

@@ -179,3 +179,17 @@ def _wait_for_gits(folder: Path) -> None:
         time.sleep(0.05)
         if not lock.exists():
             break
+
+
+def test_a_commit_in_an_encoding_nobody_knows_is_in_nobodys_way(
+    run: Any, git: Any, proposal: str, adopt: Any
+) -> None:
+    tree = git("rev-parse", "HEAD^{tree}").strip()
+    head = git("rev-parse", "HEAD").strip()
+    raw = (
+        f"tree {tree}\nparent {head}\nauthor A <a@b.c> 1700000000 +0000\n"
+        "committer A <a@b.c> 1700000000 +0000\nencoding klingon\n\nChange nothing\n"
+    )
+    odd = git("hash-object", "-t", "commit", "-w", "--stdin", text=raw).strip()
+    git("reset", "--quiet", "--hard", odd)
+    assert adopt(proposal).state is AdoptState.REPLAYED
