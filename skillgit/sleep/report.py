@@ -45,11 +45,12 @@ class SleepReport(Record):
             f"- held-out score: {scores}",
             f"- gate: **{self.gate_action.value}** (accepted={self.accepted})",
         ]
-        lines += [f"- {harmless(note, LINE_CHARS)}" for note in self.notes]
         lines += _section("Accepted edits", self.edits, why=True)
         lines += _section("Rejected by gate (kept as negative feedback)", self.rejected_edits)
         lines += _section("Not verified (to read, not proposed)", self.unverified_edits, why=True)
         lines += _section("Could not be applied", self.unmatched_edits)
+        if self.notes:
+            lines += ["## Notes", *(f"- {harmless(note, LINE_CHARS)}" for note in self.notes)]
         return "\n".join(lines) + "\n"
 
 

@@ -13,6 +13,7 @@ from skillgit.config import SimulationConfig
 from skillgit.history import TurnedDownNote
 from skillgit.models.simulated.model import SimulatedModel
 from skillgit.records import Action, ModelReply, ModelRequest, Role, Task
+from skillgit.store import adopt as adopt_module
 from skillgit.store.adopt import Adopter, Adoption, AdoptState
 from skillgit.store.decisions import Decision, Fate, decision_on
 from skillgit.store.git_cli import GitCli
@@ -212,3 +213,32 @@ class Listening:
 
 def test_the_person_s_branch_is_not_touched_by_a_night(two_nights: House, tmp_path: Path) -> None:
     assert two_nights.git("status", "--porcelain") == ""
+
+
+class Killed(BaseException):
+    """What stands for kill -9: nothing catches it."""
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before main moves", "after main moved"])
+@pytest.mark.parametrize("moved", [False, True], ids=["fast-forward", "replay"])
+def test_an_adoption_that_was_killed_is_finished_by_the_same_command(
+    house: House, monkeypatch: pytest.MonkeyPatch, after: bool, moved: bool
+) -> None:
+    house.sleep(asks(), stand_ins=Proposing(CHECKED).as_optimizer)
+    if moved:
+        edit_main(house)
+    calm = adopt_module.fast_forward
+
+    def dying(*arguments: object, **named: object) -> None:
+        if after:
+            calm(*arguments, **named)  # type: ignore[arg-type]
+        raise Killed
+
+    monkeypatch.setattr(adopt_module, "fast_forward", dying)
+    with pytest.raises(Killed):
+        adopt(house, "night-1")
+    monkeypatch.setattr(adopt_module, "fast_forward", calm)
+    again = adopt(house, "night-1")
+    assert (again.state is AdoptState.ALREADY) == after
+    assert text_on_main(house).count("Checked: yes") == 1
+    assert house.git("status", "--porcelain") == ""
