@@ -359,13 +359,11 @@ def main() -> None:
             "strict, plain",
             "curtail",
             "recommended",
-            "min_delta",
-            "repeats",
             "paired",
             "pace",
         ]
-        series = {"true gain": [r[0] for r in found.values()],
-                  "winner's curse": [r[1] for r in found.values()]}  # fmt: skip
+        series = {"true gain": [round(r[0], 1) for r in found.values()],
+                  "winner's curse": [round(r[1], 1) for r in found.values()]}  # fmt: skip
         title = "Whole runs at equal rollouts"
         (given.plots / "gate-runs.svg").write_text(bars(title, "points", names, series))
     missed = bars_met(found, fooled)

@@ -22,7 +22,7 @@ def bars(
         middle = LEFT + band * (i + 0.5)
         parts.append(_text(middle, HEIGHT - BOTTOM + 20, group, "middle"))
         for j, values in enumerate(series.values()):
-            x, y = middle - 0.4 * band + j * thick, _y(values[i], top)
+            x, y = middle - 0.4 * band + j * thick, _y(max(0.0, values[i]), top)
             parts.append(
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{thick - 2:.1f}" '
                 f'height="{HEIGHT - BOTTOM - y:.1f}" fill="{COLOURS[j]}"/>'
