@@ -15,6 +15,9 @@ from skillgit.redaction import redact
 PHRASE = 4
 """How many successive words of a session make a quotation of it."""
 
+QUOTATION = 8
+"""How many successive words of a request a rule may not repeat."""
+
 _WORD = re.compile(r"[\w./:@-]*\w")
 _TELLING = re.compile(r"[\d_/@:.-]|[^\W\d_][^\W_]*[A-Z]|^[A-Z]")
 
@@ -35,6 +38,14 @@ def public_reason(edit: Edit, said: tuple[str, ...], known: str) -> str:
         return reason
     n = max(len(edit.task_ids), edit.support_count)
     return f"{n} request{'' if n == 1 else 's'} asked for this"
+
+
+def quotes_request(text: str, requests: tuple[str, ...]) -> bool:
+    """Whether a rule repeats a long stretch of what somebody asked for once."""
+    wanted = set(_phrases(_words(text), QUOTATION))
+    return bool(wanted) and any(
+        not wanted.isdisjoint(_phrases(_words(request), QUOTATION)) for request in requests
+    )
 
 
 def tells(text: str, said: tuple[str, ...], known: str) -> bool:
@@ -60,5 +71,5 @@ def _words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
 
 
-def _phrases(words: Sequence[str]) -> list[tuple[str, ...]]:
-    return [tuple(words[i : i + PHRASE]) for i in range(len(words) - PHRASE + 1)]
+def _phrases(words: Sequence[str], length: int = PHRASE) -> list[tuple[str, ...]]:
+    return [tuple(words[i : i + length]) for i in range(len(words) - length + 1)]

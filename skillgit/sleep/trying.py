@@ -18,9 +18,10 @@ from skillgit.records import (
     Skill,
     SkillDocument,
 )
-from skillgit.redaction import redact
+from skillgit.redaction import MARK, redact
 from skillgit.sleep.edit_record import says_any
 from skillgit.sleep.plan import MAX_EDITS, Night
+from skillgit.sleep.privacy import quotes_request
 from skillgit.sleep.reflecting import NIGHT_ANALYSTS, contrasts, shown_to_edit
 from skillgit.stages.aggregate import merge_patches
 from skillgit.stages.reflect import run_minibatch_reflect
@@ -121,10 +122,11 @@ def _naming(edit: Edit, path: str, memory: str | None) -> Edit:
 
 
 def _settled(setup: Night, standing: Standing, edit: Edit, step: int) -> Outcome | None:
-    """What is known of an edit without trying it; what holds a secret is never tried."""
+    """What is known of an edit without trying it; a secret or a request is never tried."""
     if edit.target != setup.document(step):
         return Outcome.UNKNOWN_TARGET
-    if redact(edit.content) != edit.content:
+    requests = tuple(task.prompt for task in setup.tasks.tasks)
+    if MARK in redact(edit.content) or quotes_request(edit.content, requests):
         return Outcome.PROTECTED
     if says_any(edit, setup.plan.banned, anywhere=True):
         return Outcome.KNOWN_REJECTED

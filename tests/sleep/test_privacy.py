@@ -7,7 +7,7 @@ import pytest
 from night_projects import CHECKED, House, Proposing, asks
 
 from skillgit.records import Edit, EditOp
-from skillgit.sleep.privacy import public_edit, public_reason, tells
+from skillgit.sleep.privacy import public_edit, public_reason, quotes_request, tells
 
 SAID = (
     "Write the release notes for QUARTZ-17 and ping Nightjar about the parser",
@@ -34,6 +34,16 @@ def test_a_reason_that_tells_of_a_session_becomes_a_count(reason: str, public: s
     assert public_reason(edit(reason), SAID, "# Notes") == public
 
 
+def test_a_rule_that_repeats_a_request_or_holds_a_key_is_not_tried(house: House) -> None:
+    request = asks()[0].prompt
+    rules = (f"{request} and nothing else", "Use the key ghp_" + "a1B2" * 9, CHECKED)
+    report = house.sleep(asks(), stand_ins=Proposing(*rules).as_optimizer).report
+    assert [edit.words for edit in report.edits] == [CHECKED]
+    assert b"ghp_" not in everything_in(house.path, "skillopt/run/night-1")
+    assert quotes_request(f"Do not {request.upper()}", (request,))
+    assert not quotes_request("Write a note about it", (request,))
+
+
 def test_words_of_the_documents_and_of_the_rule_itself_may_be_said() -> None:
     assert not tells("The parser of QUARTZ-17 changed", SAID, "See QUARTZ-17, the parser")
 
@@ -43,8 +53,10 @@ def test_keys_never_stand_in_a_reason() -> None:
     assert "ghp_" not in reason
 
 
-def everything_in(folder: Path) -> bytes:
-    """All objects of a repository, unpacked."""
+def everything_in(folder: Path, rev: str | None = None) -> bytes:
+    """All objects of a repository, unpacked, or all patches and messages of one branch."""
+    if rev is not None:
+        return subprocess.check_output(["git", "log", "-p", rev], cwd=folder)
     done = subprocess.run(
         ["git", "cat-file", "--batch-all-objects", "--batch", "--unordered"],
         cwd=folder,
