@@ -17,7 +17,7 @@ from skillgit.history import RunHead
 from skillgit.identity import Identity, identity_fingerprint, run_identity
 from skillgit.ports import Clock
 from skillgit.records import Action, Task
-from skillgit.sleep.plan import NightPlan
+from skillgit.sleep.plan import NightPlan, everything_seen
 from skillgit.sleep.planning import Evening, Parts, evening, nothing_to_do
 from skillgit.sleep.report import SleepReport
 from skillgit.sleep.sleeping import CycleOutcome, night_workshop, rehearse, sleep_through
@@ -69,7 +69,7 @@ def _cycle(
         return _quiet(parts, state, seen, reason, identity="", dry_run=dry_run)
     with_night = night_workshop(config, parts, seen.tasks)
     identity = _identity(config, parts, with_night, seen.base)
-    key = identity_fingerprint({**identity, "tasks seen": with_night.tasks.task_set_id})
+    key = everything_seen(identity, seen.tasks)
     reason = nothing_to_do(seen, key)
     if reason:
         return _quiet(parts, state, seen, reason, identity=key, dry_run=dry_run)
@@ -186,7 +186,8 @@ def _quiet(
     skill = parts.store.skill_at(seen.base).name
     again = _same_as_last(state, skill, seen, reason, identity)
     number = again.night if again else _next_name(parts, state).number
-    action = Action.REJECT_UNVERIFIED if seen.needed and not identity else Action.SKIP
+    unverified = seen.tasks and seen.needed and not identity
+    action = Action.REJECT_UNVERIFIED if unverified else Action.SKIP
     report = SleepReport(
         night=number,
         project=parts.project,

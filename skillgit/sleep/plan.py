@@ -10,9 +10,10 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from skillgit.canonical import fingerprint
 from skillgit.config import Config, GateConfig, LrConfig, Scheduler, UpdateMode
 from skillgit.history import RunHead
-from skillgit.identity import Identity
+from skillgit.identity import Identity, identity_fingerprint
 from skillgit.records import Edit, Record, Task
 from skillgit.standing import Training
 from skillgit.store.names import parse_run
@@ -118,6 +119,12 @@ def why_unverified(train: Sequence[Task], val: Sequence[Task]) -> tuple[str, int
     return f"val is not held out: the optimizer sees {listed} as train tasks, too", max(
         1, len(names) - held_out
     )
+
+
+def everything_seen(identity: Identity, tasks: Sequence[Task]) -> str:
+    """16 hex of all that a night goes by, its tasks word for word."""
+    words = fingerprint([task.model_dump(mode="json") for task in tasks])
+    return identity_fingerprint({**identity, "tasks seen": words})
 
 
 class PlanFile:

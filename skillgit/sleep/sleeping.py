@@ -15,7 +15,7 @@ from skillgit.ports import Store
 from skillgit.records import Record, Split, Task
 from skillgit.sleep.consolidate import ConsolidationResult
 from skillgit.sleep.dream import dream_consolidate
-from skillgit.sleep.plan import MEMORY_STEP, Night, NightPlan, night_config
+from skillgit.sleep.plan import MEMORY_STEP, Night, NightPlan, everything_seen, night_config
 from skillgit.sleep.planning import Parts
 from skillgit.sleep.rehearsal import Rehearsal
 from skillgit.sleep.report import SleepReport
@@ -157,7 +157,6 @@ def report_of(plan: NightPlan, result: ConsolidationResult, *, ended: datetime) 
 
 
 def _night_record(plan: NightPlan, report: SleepReport, proposal: str | None) -> NightRecord:
-    tasks = TaskSet(tasks=plan.tasks).task_set_id
     return NightRecord(
         night=plan.night,
         run_id=plan.head.run_id,
@@ -173,7 +172,7 @@ def _night_record(plan: NightPlan, report: SleepReport, proposal: str | None) ->
         memory=plan.memory,
         edits=report.edits,
         rejected=report.rejected_edits,
-        identity=identity_fingerprint({**plan.identity, "tasks seen": tasks}),
+        identity=everything_seen(plan.identity, plan.tasks),
     )
 
 

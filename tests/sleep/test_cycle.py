@@ -62,6 +62,13 @@ def test_a_night_that_waits_is_not_dreamt_again_and_costs_nothing(house: House) 
     assert moved == {"refs/skillopt/sleep"}
 
 
+def test_a_task_in_other_words_is_something_new(house: House) -> None:
+    house.sleep(asks())
+    first, *rest = asks()
+    mended = first.model_copy(update={"prompt": "Write something quite different"})
+    assert house.sleep([mended, *rest]).report.n_replayed > 0
+
+
 def test_a_third_night_as_quiet_as_the_second_leaves_nothing(house: House) -> None:
     house.sleep(asks())
     second = house.sleep(asks())
