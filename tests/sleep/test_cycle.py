@@ -3,10 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from night_projects import CONFIG, SKILL, House, ask, asks, make_house
+from night_projects import CHECKED, CONFIG, SKILL, House, Proposing, ask, asks, make_house
 
 from skillgit.errors import TaskError
-from skillgit.records import Action, EditOp
+from skillgit.records import Action, EditOp, ModelReply, ModelRequest, Role
+from skillgit.sleep.report import SleepReport
 
 
 def test_a_night_opens_a_branch_with_bullets_and_adopts_nothing(house: House) -> None:
@@ -205,3 +206,42 @@ def test_every_edit_of_a_report_names_skill_or_memory(house: House) -> None:
     assert everything
     assert {edit.target for edit in everything} <= {"skill", "memory"}
     assert any(edit.op is EditOp.ADD for edit in report.edits)
+
+
+class Asked:
+    """A target that keeps what it is asked, and heeds the rule."""
+
+    def __init__(self) -> None:
+        self.prompts: list[str] = []
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        good = CHECKED in request.messages[0].content
+        if not good:
+            self.prompts.append(request.messages[-1].content)
+        return ModelReply(text="Checked: yes" if good else "A note.")
+
+
+def test_evidence_of_several_nights_becomes_enough_and_is_not_measured_again(
+    house: House,
+) -> None:
+    def sleep(val: int) -> tuple[SleepReport, Asked]:
+        target = Asked()
+        models = Proposing(CHECKED).as_optimizer | {Role.TARGET: target}
+        outcome = house.sleep(asks(3, val), sleep='rule = "paired"', stand_ins=models)
+        return outcome.report, target
+
+    first, _ = sleep(3)
+    assert first.gate_action is Action.REJECT_UNVERIFIED
+    assert first.unverified_edits[0].words == CHECKED
+    second, target = sleep(7)
+    assert second.gate_action is Action.ACCEPT_NEW_BEST
+    held_out = {task.prompt: task for task in asks(3, 7)[3:]}
+    assert len([p for p in target.prompts if p in held_out]) == 4
+
+
+def test_what_could_not_be_verified_is_no_negative_feedback(house: House) -> None:
+    house.sleep(asks(3, 0), stand_ins=Proposing(CHECKED).as_optimizer)
+    optimizer = Proposing(CHECKED)
+    outcome = house.sleep(asks(3, 2), stand_ins=optimizer.as_optimizer)
+    assert outcome.report.accepted
+    assert CHECKED not in optimizer.prompts[0].partition("## What you have learned")[0]
