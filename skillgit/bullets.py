@@ -8,7 +8,7 @@ from typing import NamedTuple
 from skillgit.anchors import fold
 from skillgit.document import Document, replace_region
 from skillgit.errors import DocumentError
-from skillgit.layout import Region, RegionSpan, analyse, makes_regions
+from skillgit.layout import Region, RegionSpan, analyse, block_tokens, makes_regions
 from skillgit.records import Edit, EditOp, Outcome
 from skillgit.splices import Refused, Splice, refuse_frozen
 
@@ -143,7 +143,10 @@ def _refuse_broken(bullets: str) -> None:
 
 
 def _with_region(document: Document, region: Region, bullets: str) -> Document:
+    """The document with the region made at its end: no line more than it takes to be read as one."""
+    tokens = block_tokens(document.text)
+    in_html = bool(tokens) and tokens[-1].type == "html_block"
     try:
-        return Document.parse(replace_region(document, region, bullets))
+        return Document.parse(replace_region(document, region, bullets, apart=in_html))
     except DocumentError as error:
         raise Refused(Outcome.FENCE) from error

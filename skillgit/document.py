@@ -145,10 +145,11 @@ def region_text(document: Document, region: Region) -> str | None:
     return document.text[span.inner_start : span.inner_end].removesuffix("\n")
 
 
-def replace_region(document: Document, region: Region, text: str) -> bytes:
+def replace_region(document: Document, region: Region, text: str, *, apart: bool = True) -> bytes:
     """The document's bytes with a region's text replaced, and not a byte outside it changed.
 
-    A region that is absent is made at the document's end. An empty text leaves no line.
+    A region that is absent is made at the document's end, `apart` with a blank line before it.
+    An empty text leaves no line.
     Raises: DocumentError when the text would open or close a region or leave a fence open.
     """
     text = unix_lines(text)
@@ -161,21 +162,21 @@ def replace_region(document: Document, region: Region, text: str) -> bytes:
     if span is not None:
         changed = document.spliced(span.inner_start, span.inner_end, inner)
     else:
-        changed = _with_new_region(document, region, inner)
+        changed = _with_new_region(document, region, inner, apart=apart)
     data = changed.to_bytes()
     _check_region(document, changed, data, region)
     return data
 
 
-def _with_new_region(document: Document, region: Region, inner: str) -> Document:
+def _with_new_region(document: Document, region: Region, inner: str, *, apart: bool) -> Document:
     text = document.text
     whole = f"{region.start_marker}\n{inner}{region.end_marker}"
     if not text:
         separator = ""
     elif not text.endswith("\n"):
-        separator = "\n\n"
+        separator = "\n\n" if apart else "\n"
     else:
-        separator = "" if text.endswith("\n\n") else "\n"
+        separator = "\n" if apart and not text.endswith("\n\n") else ""
     end = "\n" if text.endswith("\n") or not text else ""
     return document.spliced(len(text), len(text), separator + whole + end)
 

@@ -60,11 +60,16 @@ def test_bullets_are_found_with_all_their_lines() -> None:
 
 def test_the_region_is_made_with_the_first_bullet() -> None:
     assert run("# A\ntext\n", "add", content="x") == (
-        f"# A\ntext\n\n{START}\n- x\n{END}\n",
+        f"# A\ntext\n{START}\n- x\n{END}\n",
         "applied",
     )
-    assert run("# A\r\n", "add", content="x")[0] == f"# A\r\n\r\n{START}\r\n- x\r\n{END}\r\n"
-    assert run("# A", "add", content="x")[0] == f"# A\n\n{START}\n- x\n{END}"
+    assert run("# A\r\n", "add", content="x")[0] == f"# A\r\n{START}\r\n- x\r\n{END}\r\n"
+    assert run("# A", "add", content="x")[0] == f"# A\n{START}\n- x\n{END}"
+
+
+def test_a_region_after_raw_html_is_set_apart_from_it() -> None:
+    doc = "# A\n<details>\nmore\n</details>\n"
+    assert run(doc, "add", content="x")[0] == f"{doc}\n{START}\n- x\n{END}\n"
 
 
 def test_without_a_region_there_is_nothing_to_name() -> None:

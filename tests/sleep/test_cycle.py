@@ -21,13 +21,16 @@ def test_a_night_opens_a_branch_with_bullets_and_adopts_nothing(house: House) ->
     assert outcome.report.baseline_score == 0.0
     assert outcome.report.candidate_score == 1.0
     assert house.git("rev-parse", "main") == before
-    added = [
-        line[1:]
+    changed = [
+        line
         for line in house.git("diff", "main...skillopt/night-1").splitlines()
         if line.startswith(("+", "-")) and not line.startswith(("+++", "---"))
     ]
+    assert all(line.startswith("+") for line in changed)
+    added = [line[1:] for line in changed]
     markers = [line for line in added if "SKILLOPT-SLEEP:LEARNED" in line]
-    assert all(line.startswith("- ") for line in added if line and line not in markers)
+    assert len(markers) == 2
+    assert all(line.startswith("- ") for line in added if line not in markers)
     assert 'Close with a line "Checked: yes".' in "\n".join(added)
 
 
