@@ -30,7 +30,7 @@ from skillgit.store.sleep_ref import read_sleep, write_sleep
 
 __all__ = ["CycleOutcome", "run_sleep_cycle"]
 
-LOCK, COMMAND = "sleep", "skillgit sleep"
+LOCK, COMMAND = "night", "skillgit sleep"
 
 
 def run_sleep_cycle(
@@ -111,7 +111,8 @@ def _begun(
     skill = parts.store.committed_skill(config.repo.onto).name
     for name in parts.plans.names():
         plan = parts.plans.read(name)
-        if plan is None or plan.head.run_id in done:
+        gone = plan is not None and parts.store.repository.git.get(plan.head.base) is None
+        if plan is None or gone or plan.head.run_id in done:
             parts.plans.remove(name)
             continue
         if plan.head.skill != skill:
