@@ -10,13 +10,22 @@ import click
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.look_back import look_back_of
-from skillgit.cli.output import json_option, print_json
+from skillgit.cli.output import json_option, print_json, printable
 from skillgit.cli.project import open_project, skill_option
 from skillgit.cli.runs import Runs
 from skillgit.cli.version import TaskScore, Version, fields_of, print_version
 from skillgit.errors import UserError
 from skillgit.gate import pool
-from skillgit.history import ConfigNote, NoteLine, Phase, RunCommit, ScoresLine, StepNote, TestNote
+from skillgit.history import (
+    ConfigNote,
+    NoteLine,
+    Phase,
+    ReportNote,
+    RunCommit,
+    ScoresLine,
+    StepNote,
+    TestNote,
+)
 from skillgit.records import Action, Score
 from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
 from skillgit.store.git_cli import GitCli
@@ -37,7 +46,7 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
 
     REV is train-1@12 (what step 12 tried), train-1@12+ (what training went
     on from after it), train-1@e2 (the end of epoch 2), train-1@best, best,
-    or anything that git understands.
+    or anything that git understands. With a night, its report as well.
     """
     project = open_project(invocation, skill)
     repository = open_repository(invocation.directory)
@@ -58,10 +67,14 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
     )
     reader = _Reader(store, runs, project.git_in(repository))
     found = reader.read(commit)
+    report = _first(store.notes_on(commit.id), ReportNote)
     if as_json:
-        print_json("version", fields_of(found))
-    else:
-        print_version(found)
+        told = {"report": report.markdown} if report else {}
+        print_json("version", {**fields_of(found), **told})
+        return
+    print_version(found)
+    if report is not None:
+        print("", *map(printable, report.markdown.splitlines()), sep="\n")
 
 
 @dataclass(frozen=True)

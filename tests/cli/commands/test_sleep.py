@@ -91,6 +91,9 @@ def test_log_and_show_read_a_night(house: House, skillgit: Skillgit) -> None:
     skillgit("sleep").ok()
     assert "night-1" in skillgit("log", "night-1").ok().out
     assert "uv instead of pip" in skillgit("show", "night-1@1").ok().out
+    shown = skillgit("show", "night-1").ok().out
+    assert "# SkillOpt-Sleep — night 1 report" in shown
+    assert skillgit("show", "night-1", "--json").ok().objects[0]["report"] in shown
 
 
 def test_a_dry_run_leaves_everything_as_it_is(house: House, skillgit: Skillgit) -> None:
