@@ -47,12 +47,16 @@ class Heading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document: `text` with `\\n` between lines, and the line end each `\\n` stands for."""
+    """One document: `text` with `\\n` between lines, and the line end each `\\n` stands for.
+
+    `usual_end` is how a line ends where no line is left to take after.
+    """
 
     text: str
     line_ends: tuple[str, ...]
     layout: Layout
     bom: bool = False
+    usual_end: str = "\n"
 
     @classmethod
     def parse(cls, data: bytes) -> Document:
@@ -67,7 +71,7 @@ class Document:
             text, line_ends = unix_lines(raw), tuple(_LINE_END.findall(raw))
         else:
             text, line_ends = raw, ("\n",) * raw.count("\n")
-        return cls(text, line_ends, analyse(text), bom)
+        return cls(text, line_ends, analyse(text), bom, (*line_ends, "\n")[0])
 
     def to_bytes(self) -> bytes:
         """The bytes of the document."""
@@ -88,13 +92,14 @@ class Document:
         first = self.text.count("\n", 0, start)
         removed = self.line_ends[first : first + self.text.count("\n", start, end)]
         added = replacement.count("\n")
-        neighbours = removed[-1:] or self.line_ends[max(first - 1, 0) :][:1] or ("\n",)
+        neighbours = removed[-1:] or self.line_ends[max(first - 1, 0) :][:1] or (self.usual_end,)
         inserted = (*removed, *neighbours * added)[:added]
         return Document(
             self.text[:start] + replacement + self.text[end:],
             self.line_ends[:first] + inserted + self.line_ends[first + len(removed) :],
             self.layout.spliced(start, end, len(replacement)),
             self.bom,
+            self.usual_end,
         )
 
     @property

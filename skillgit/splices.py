@@ -8,6 +8,7 @@ again with a look after each edit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from skillgit.document import Document
@@ -147,7 +148,7 @@ def _splice(document: Document, splice: Splice, *, look: bool) -> Document:
         raise Refused(Outcome.PROTECTED)
     if _without_new_fences(seen.fences, splice) != changed.layout.fences:
         raise Refused(Outcome.FENCE)
-    return Document(changed.text, changed.line_ends, seen, changed.bom)
+    return replace(changed, layout=seen)
 
 
 def _without_new_fences(fences: Sequence[Fence], splice: Splice) -> tuple[Fence, ...]:

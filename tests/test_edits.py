@@ -514,3 +514,8 @@ def test_no_document_makes_an_edit_slow(part: str) -> None:
     started = time.perf_counter()
     apply_edits((part * 5_000).encode(), edits)
     assert time.perf_counter() - started < 60, "what is quadratic takes many minutes"
+
+
+def test_line_ends_are_remembered_when_every_line_is_taken_out() -> None:
+    result, _ = apply_edits(b"a\r\n", [delete("a"), add("b")])
+    assert result == b"b\r\n"

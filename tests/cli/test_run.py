@@ -40,7 +40,7 @@ def test_version_is_one_line(skillgit, tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["frobnicate"], "no such command 'frobnicate'"),
-        (["init"], "missing argument 'SKILL'"),
+        (["show"], "missing argument 'REV'"),
         (["log", "--frobnicate"], "no such option '--frobnicate'"),
         (["-C", "nowhere", "log"], "-C: there is no folder 'nowhere'"),
         (["simulate", "--port", "x"], "invalid value for '--port'"),
