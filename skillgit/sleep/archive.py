@@ -57,6 +57,14 @@ def with_tasks(text: str, tasks: Sequence[Task]) -> str:
     return _trimmed(_written([*rows, *map(_as_row, tasks)]))
 
 
+def united(text: str, newer: str) -> str:
+    """The archive with a newer one at its end; of a task in both, the newer wording."""
+    known = {row.get("id") for row in _rows(newer)}
+    return _trimmed(
+        _written([*(r for r in _rows(text) if r.get("id") not in known), *_rows(newer)])
+    )
+
+
 def read_archive(text: str) -> list[Kept]:
     """The tasks of the archive, oldest first; a row that is none is left out."""
     kept: list[Kept] = []

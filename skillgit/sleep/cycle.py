@@ -67,14 +67,14 @@ def _cycle(
     reason = nothing_to_do(seen, "")
     if reason:
         return _quiet(parts, state, seen, reason, identity="", dry_run=dry_run)
-    with_night = night_workshop(config, parts, seen.tasks)
-    identity = _identity(config, parts, with_night, seen.base)
+    shop = night_workshop(config, parts, seen.tasks)
+    identity = _identity(config, parts, shop, seen.base)
     key = everything_seen(identity, seen.tasks)
     reason = nothing_to_do(seen, key)
     if reason:
         return _quiet(parts, state, seen, reason, identity=key, dry_run=dry_run)
     started = parts.outside.clock.now()
-    head = _head(parts, state, with_night, seen, identity, started)
+    head = _head(parts, state, shop, seen, identity, started)
     plan = NightPlan.model_validate(
         {
             "head": head,

@@ -13,6 +13,7 @@ from skillgit.identity import identity_fingerprint
 from skillgit.models.paid import Meter, StepPaid
 from skillgit.ports import Store
 from skillgit.records import Record, Split, Task
+from skillgit.sleep.archive import united
 from skillgit.sleep.consolidate import ConsolidationResult
 from skillgit.sleep.dream import dream_consolidate
 from skillgit.sleep.plan import MEMORY_STEP, Night, NightPlan, everything_seen, night_config
@@ -39,6 +40,10 @@ class CycleOutcome(Record):
 
 
 def night_workshop(config: Config, parts: Parts, tasks: Sequence[Task]) -> Workshop:
+    """The parts of a night's run over some tasks.
+
+    Raises: ConfigError, TaskError; what a missing key raises.
+    """
     n_train = sum(task.split is Split.TRAIN for task in tasks)
     return open_workshop(
         night_config(config, n_train),
@@ -103,34 +108,47 @@ def sleep_through(config: Config, parts: Parts, state: SleepState, plan: NightPl
         opener = Opener(config, parts, plan, parts.store, head.run_id)
         result = dream_consolidate(opener)
         proposal = parts.store.finish(head)
-        setup = opener()
         end = next(iter(parts.store.history(head.name)))
         commit = parts.store.refs.read(proposal_ref(head.name)) if proposal else None
         told = report_of(plan, result, ended=end.time)
-        memory, failure = plan.slow_memory, ""
-        if result.applied_edits or result.rejected_edits or result.unverified or plan.decided:
-            optimizer = setup.optimizer(setup.account(AFTER_THE_END))
-            memory, failure = write_slow_memory(
-                told.markdown(), plan.decided, plan.slow_memory, optimizer
-            )
-        report = told.model_copy(update={"tokens_used": _tokens(parts, head.run_id)})
-        if failure:
-            notes = (*report.notes, f"the slow memory stays as it was: {failure}")
-            report = report.model_copy(update={"notes": notes})
+        memory, failure = _slow_memory(opener, told, needed=_has_something_to_say(plan, result))
+        report = _completed(told, failure, _tokens(parts, head.run_id))
         line = ReportNote(run=head.run_id, markdown=report.markdown())
         parts.store.add_lines(head.name, [(commit or end.id, line)], message=f"{head.name} report")
-        record = _night_record(plan, report, commit)
         files = files_after(
-            state, record, project=plan.project, until=plan.until, slow_memory=memory,
-            tasks=plan.archive,
-        )  # fmt: skip
-        write_sleep(
-            parts.store.repository, parts.store.refs, state.source, files,
-            message=head.name, time=end.time,
-        )  # fmt: skip
+            state,
+            _night_record(plan, report, commit),
+            project=plan.project,
+            until=plan.until,
+            slow_memory=memory,
+            tasks=united(state.tasks, plan.archive),
+        )
+        repository, refs = parts.store.repository, parts.store.refs
+        write_sleep(repository, refs, state.source, files, message=head.name, time=end.time)
         parts.plans.remove(head.name)
     branch = proposal_ref(head.name).removeprefix(HEADS) if commit else None
     return CycleOutcome(report=report, staging_branch=branch)
+
+
+def _has_something_to_say(plan: NightPlan, result: ConsolidationResult) -> bool:
+    tried = result.applied_edits or result.rejected_edits or result.unverified
+    return bool(tried or plan.decided)
+
+
+def _slow_memory(opener: Opener, report: SleepReport, *, needed: bool) -> tuple[str, str]:
+    """The memory from here on, and why it is still the previous one, if that was not meant."""
+    plan = opener.plan
+    if not needed:
+        return plan.slow_memory, ""
+    setup = opener()
+    optimizer = setup.optimizer(setup.account(AFTER_THE_END))
+    return write_slow_memory(report.markdown(), plan.decided, plan.slow_memory, optimizer)
+
+
+def _completed(report: SleepReport, failure: str, tokens: int) -> SleepReport:
+    """The report with what is only known once everything was asked."""
+    kept = (f"the slow memory stays as it was: {failure}",) if failure else ()
+    return report.model_copy(update={"tokens_used": tokens, "notes": (*report.notes, *kept)})
 
 
 def report_of(plan: NightPlan, result: ConsolidationResult, *, ended: datetime) -> SleepReport:

@@ -4,7 +4,7 @@ import json
 
 from night_projects import as_lines, ask, asks, task
 
-from skillgit.sleep.archive import MOST_ARCHIVED, read_archive, with_reviewed, with_tasks
+from skillgit.sleep.archive import MOST_ARCHIVED, read_archive, united, with_reviewed, with_tasks
 
 
 def rows(text: str) -> list[dict[str, object]]:
@@ -50,3 +50,10 @@ def test_a_tasks_evidence_is_what_was_said() -> None:
     row = task("a", "Write it", "train") | {"evidence": [{"text": "No, use uv"}, {"turn": 1}]}
     (kept,) = read_archive(as_lines([row]))
     assert kept.said == ("Write it", "No, use uv")
+
+
+def test_what_another_night_archived_meanwhile_stays() -> None:
+    older, newer = with_tasks("", asks(2, 0)), with_tasks("", [ask("t1", "New", "val")])
+    assert [(r["id"], r["prompt"]) for r in rows(united(older, newer))][1] == ("t1", "New")
+    assert len(rows(united(older, newer))) == 2
+    assert united("", newer) == newer
