@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from skillgit.canonical import slot_seed
 from skillgit.epoch_notes import ComparisonNote, MetaSkillNote, Renewal, SlowUpdateNote
-from skillgit.errors import BlockedError
 from skillgit.guards import guard
 from skillgit.history import CandidateScore, Entry, Mark, NoteLine, Phase
 from skillgit.judging import is_new_best, judge
@@ -25,7 +24,7 @@ from skillgit.stages.comparison import (
     sample_tasks,
 )
 from skillgit.stages.meta_skill import run_meta_skill
-from skillgit.stages.rollout import roll_out
+from skillgit.stages.rollout import refuse_if_nothing_came_back, roll_out
 from skillgit.stages.slow_update import run_slow_update
 from skillgit.stages.step_buffer import format_step_buffer
 from skillgit.standing import Moment, Standing, Training
@@ -145,7 +144,7 @@ def _compare(epoch: _Epoch) -> tuple[ComparisonNote, tuple[ComparisonPair, ...]]
 
     before = attempts(epoch.start, BEFORE)
     after = attempts(epoch.standing.current, AFTER)
-    _refuse_if_nothing_came_back([*before, *after])
+    refuse_if_nothing_came_back([*before, *after])
     pairs = build_comparison_pairs(before, after)
     paired = {pair.task_id for pair in pairs}
     note = ComparisonNote(
@@ -158,17 +157,6 @@ def _compare(epoch: _Epoch) -> tuple[ComparisonNote, tuple[ComparisonPair, ...]]
         costs=epoch.account.costs,
     )
     return note, pairs_by_policy(pairs, config.slow_update.pair_policy)
-
-
-def _refuse_if_nothing_came_back(graded: Sequence[GradedRollout]) -> None:
-    if any(g.grade.score is not None for g in graded):
-        return
-    first = graded[0]
-    raise BlockedError(
-        f"none of {len(graded)} rollouts at the epoch's end could be scored; "
-        f"the first: {first.task.id}: {first.grade.reason}",
-        hint="Put right what the reason says and run the same command again.",
-    )
 
 
 # ── the slow update ──────────────────────────────────────────────────────────────────────────

@@ -7,11 +7,10 @@ the branch, its notes, the tasks and the seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 
 from skillgit.epoch_end import epoch_end
-from skillgit.errors import BlockedError
 from skillgit.gate import TIE, mean_score
 from skillgit.guards import guard
 from skillgit.history import StepNote
@@ -22,12 +21,11 @@ from skillgit.recording import step_moment
 from skillgit.records import (
     Action,
     Edit,
-    GradedRollout,
     Task,
 )
 from skillgit.schedule import batches_at, ends_epoch, epoch_of
 from skillgit.stages.reflect import failure_patterns
-from skillgit.stages.rollout import roll_out
+from skillgit.stages.rollout import refuse_if_nothing_came_back, roll_out
 from skillgit.stages.step_buffer import format_step_buffer
 from skillgit.standing import Moment, Recorded, Standing, Training, read_standing
 
@@ -87,7 +85,7 @@ def run_step(setup: Training, standing: Standing) -> Moment:
         for batch in batches_of(setup, step)
     ]
     graded = [*chain.from_iterable(batches)]
-    _refuse_if_nothing_came_back(graded)
+    refuse_if_nothing_came_back(graded)
     rolled = mean_score(g.grade.score for g in graded if g.grade.score is not None)
 
     # Reflect, aggregate, learning rate, select, update: the backward pass, up to a candidate.
@@ -174,17 +172,6 @@ def batches_of(setup: Training, step: int) -> list[list[Task]]:
 def batch_of(setup: Training, step: int) -> list[Task]:
     """All train tasks that a step rolls out, in their order."""
     return [*chain.from_iterable(batches_of(setup, step))]
-
-
-def _refuse_if_nothing_came_back(graded: Sequence[GradedRollout]) -> None:
-    if any(g.grade.score is not None for g in graded):
-        return
-    first = graded[0]
-    raise BlockedError(
-        f"none of {len(graded)} rollouts could be scored; "
-        f"the first: {first.task.id}: {first.grade.reason}",
-        hint="Put right what the reason says and run the same command again.",
-    )
 
 
 def _rejected_alone(setup: Training, standing: Standing, step: int) -> list[Edit]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from pydantic import Field, JsonValue
 
@@ -13,6 +12,7 @@ from skillgit.errors import CallError, ReplyError
 from skillgit.pool import ordered_map
 from skillgit.prompts import Answer, Optimizer, Prompt
 from skillgit.records import Edit, RawPatch, Record, Skill, SourceType
+from skillgit.stages.asked import AskedEdit
 from skillgit.stages.evidence import Backed, Folder, backed_patches
 from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
 
@@ -27,16 +27,9 @@ class MergeFields(Record):
     meta_skill: str
 
 
-class MergedEdit(Answer):
+class MergedEdit(AskedEdit):
     """One edit, as a merger is asked to write it."""
 
-    op: Literal["add", "replace", "delete"]
-    target: str = Field(description="The path of the document to edit.")
-    anchor: str = Field(
-        description="Text copied exactly from that document, occurring once in it; empty only for an add at the document's end."
-    )
-    content: str = Field(description="The new text; empty for a delete.")
-    rationale: str = Field(description="One sentence: which evidence asks for this edit.")
     sources: list[int] = Field(description="The indices of the edits that this one stands for.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, JsonValue
 
@@ -30,6 +30,7 @@ from skillgit.records import (
     Skill,
     SourceType,
 )
+from skillgit.stages.asked import AskedEdit
 from skillgit.stages.failure_patterns import failure_patterns as failure_patterns
 from skillgit.stages.rendering import NOTHING_YET, on_one_line, shown_skill
 from skillgit.stages.trajectories import render_trajectories
@@ -49,16 +50,9 @@ class ReflectFields(Record):
     trajectories: str
 
 
-class ProposedEdit(Answer):
+class ProposedEdit(AskedEdit):
     """One edit, as an analyst is asked to write it."""
 
-    op: Literal["add", "replace", "delete"]
-    target: str = Field(description="The path of the document to edit.")
-    anchor: str = Field(
-        description="Text copied exactly from that document, occurring once in it; empty only for an add at the document's end."
-    )
-    content: str = Field(description="The new text; empty for a delete.")
-    rationale: str = Field(description="One sentence: which evidence asks for this edit.")
     task_ids: list[str] = Field(description="The tasks whose trajectories ask for this edit.")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skillgit.canonical import slot_seed
+from skillgit.errors import BlockedError
 from skillgit.pool import ordered_map
 from skillgit.ports import Environment, Judge, Paid
 from skillgit.progress import Progress
@@ -68,3 +69,18 @@ def attempt_all(
         return GradedRollout(task=task, rollout=rollout, grade=grade)
 
     return tuple(ordered_map(attempt, attempts, bench.workers))
+
+
+def refuse_if_nothing_came_back(graded: Sequence[GradedRollout]) -> None:
+    """Nothing, as long as one of the rollouts could be scored.
+
+    Raises: BlockedError with the first reason.
+    """
+    if any(g.grade.score is not None for g in graded):
+        return
+    first = graded[0]
+    raise BlockedError(
+        f"none of {len(graded)} rollouts could be scored; "
+        f"the first: {first.task.id}: {first.grade.reason}",
+        hint="Put right what the reason says and run the same command again.",
+    )
