@@ -66,6 +66,8 @@ class _Pool(Generic[ItemT, ResultT]):
         """Work all items off, or as many as are started before the first failure."""
         try:
             for _ in range(workers):
+                if not self._waiting:
+                    break  # quick items are done before all threads are there
                 threading.Thread(target=self._work, daemon=True).start()
             self._wait()
         except BaseException:

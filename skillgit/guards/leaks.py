@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from pydantic import JsonValue
 
@@ -33,16 +34,19 @@ def leak_guard(
     candidate: Skill, current: Skill, tasks: Sequence[Task], config: Config
 ) -> Objections:
     """Mark, or refuse, a candidate that holds what current does not and only tasks should."""
-    before = set(leaks(_text(current), tasks))
-    found = tuple(line for line in leaks(_text(candidate), tasks) if line not in before)
+    found = tuple(leaks(_text(candidate), tasks, known=_text(current)))
     if config.gate.leak is Leak.REJECT:
         return Objections(refusals=found)
     return Objections(warnings=found)
 
 
-def leaks(text: str, tasks: Sequence[Task]) -> list[str]:
-    """What a text holds of the tasks, one line for each kind and task."""
-    return [*_patterns(text, tasks), *_references(text, tasks), *_quotations(text, tasks)]
+def leaks(text: str, tasks: Sequence[Task], *, known: str = "") -> list[str]:
+    """What a text holds of the tasks and `known` does not, one line for each kind and task."""
+    return [
+        *_patterns(text, tasks, known),
+        *_references(text, tasks, known),
+        *_quotations(text, tasks, known),
+    ]
 
 
 def _text(skill: Skill) -> str:
@@ -52,13 +56,13 @@ def _text(skill: Skill) -> str:
 # ── the sources of regex checks ──────────────────────────────────────────────────────────────
 
 
-def _patterns(text: str, tasks: Sequence[Task]) -> Iterator[str]:
+def _patterns(text: str, tasks: Sequence[Task], known: str) -> Iterator[str]:
     owners: dict[str, list[str]] = defaultdict(list)
     for task in tasks:
         for source in _regex_sources(task.judge.settings):
             owners[source].append(task.id)
     for source, names in owners.items():
-        if _core(source) in text:
+        if _core(source) in text and _core(source) not in known:
             yield f"leak: the source of a regex check ({_named(names)})"
 
 
@@ -85,13 +89,13 @@ def _is_pattern(source: str) -> bool:
 # ── references ───────────────────────────────────────────────────────────────────────────────
 
 
-def _references(text: str, tasks: Sequence[Task]) -> Iterator[str]:
+def _references(text: str, tasks: Sequence[Task], known: str) -> Iterator[str]:
     wanted = {task.id: {_folded(part) for part in _texts(task.reference)} for task in tasks}
     shared = Counter(part for parts in wanted.values() for part in parts)
-    folded = f" {_folded(text)} "
+    folded, before = f" {_folded(text)} ", f" {_folded(known)} "
     for task_id, parts in wanted.items():
         own = (p for p in parts if len(p) >= SHORTEST and shared[p] < TEMPLATE)
-        if any(f" {part} " in folded for part in own):
+        if any(f" {part} " in folded and f" {part} " not in before for part in own):
             yield f"leak: the reference of task {task_id}"
 
 
@@ -115,21 +119,27 @@ def _folded(text: str) -> str:
 # ── a train task's own words ─────────────────────────────────────────────────────────────────
 
 
-def _quotations(text: str, tasks: Sequence[Task]) -> Iterator[str]:
-    quoted = _phrases(text)
+def _quotations(text: str, tasks: Sequence[Task], known: str) -> Iterator[str]:
+    train = [task for task in tasks if task.split is Split.TRAIN]
+    everything = _said(tuple(part for task in train for part in _parts(task)))
+    quoted = {p for p in _phrases(text) - _phrases(known) if f" {p} " in everything}
     if not quoted:
         return
-    train = [task for task in tasks if task.split is Split.TRAIN]
-    said = {task.id: quoted & _phrases_of(task) for task in train}
+    said = {task.id: {p for p in quoted if f" {p} " in _said(_parts(task))} for task in train}
     shared = Counter(phrase for phrases in said.values() for phrase in phrases)
     for task_id, phrases in said.items():
         if any(shared[phrase] < TEMPLATE for phrase in phrases):
             yield f"leak: {PHRASE} successive words of train task {task_id}"
 
 
-def _phrases_of(task: Task) -> set[str]:
-    parts = (task.prompt, task.context, *task.turns)
-    return {phrase for part in parts for phrase in _phrases(part)}
+def _parts(task: Task) -> tuple[str, ...]:
+    return (task.prompt, task.context, *task.turns)
+
+
+@lru_cache(maxsize=4)
+def _said(parts: tuple[str, ...]) -> str:
+    """The words of some texts, in which no phrase goes over from one text to the next."""
+    return "\n".join(f" {_folded(part)} " for part in parts)
 
 
 def _phrases(text: str) -> set[str]:
