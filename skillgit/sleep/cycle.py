@@ -95,7 +95,6 @@ def _cycle(
     )
     if dry_run:
         return rehearse(config, parts, plan)
-    parts.journal.begin_run(head)
     parts.plans.write(plan)
     return sleep_through(config, parts, state, plan)
 

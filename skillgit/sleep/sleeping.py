@@ -105,6 +105,7 @@ def sleep_through(config: Config, parts: Parts, state: SleepState, plan: NightPl
     """The night from where it stands to its end, and what it leaves."""
     head = plan.head
     with parts.store.hold(head.name):
+        parts.journal.begin_run(head)
         opener = Opener(config, parts, plan, parts.store, head.run_id)
         result = dream_consolidate(opener)
         proposal = parts.store.finish(head)

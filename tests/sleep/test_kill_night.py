@@ -12,6 +12,7 @@ from night_projects import House, asks, make_house
 
 from skillgit.ports import Model
 from skillgit.records import ModelReply, ModelRequest
+from skillgit.sleep.plan import NightPlan, PlanFile
 from skillgit.store.refs import Refs
 
 
@@ -135,3 +136,26 @@ def test_a_night_begun_with_other_settings_is_left_and_the_next_is_slept(tmp_pat
     outcome = house.sleep(asks(), sleep='metric = "hard"')
     assert outcome.report.night == 2
     assert outcome.report.accepted
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the plan", "after the plan"])
+def test_a_night_killed_as_it_begins_is_the_same_night(
+    tmp_path: Path,
+    undisturbed: tuple[dict[str, str], int],
+    monkeypatch: pytest.MonkeyPatch,
+    after: bool,
+) -> None:
+    write = PlanFile.write
+
+    def dying(self: PlanFile, plan: NightPlan) -> None:
+        if after:
+            write(self, plan)
+        raise Killed
+
+    house = make_house(tmp_path / "repo")
+    monkeypatch.setattr(PlanFile, "write", dying)
+    with pytest.raises(Killed):
+        house.sleep(asks(), sleep=SETTINGS)
+    monkeypatch.setattr(PlanFile, "write", write)
+    assert house.sleep(asks(), sleep=SETTINGS).report.night == 1
+    assert house.refs() == undisturbed[0]
