@@ -20,11 +20,14 @@ from skillgit.sleep.plan import Night, PlanFile, why_unverified
 from skillgit.sleep.recall import recall
 from skillgit.sleep.state import NightRecord, SleepState
 from skillgit.stages.update import check_skill
-from skillgit.store.decisions import decision_on
+from skillgit.store.decisions import Decision, decision_on
 from skillgit.store.git_store import GitStore
 
 CLAUDE, OTHERS = "CLAUDE.md", "AGENTS.md"
 CLAUDE_SOURCE = "claude-code"
+
+LOOKED_FOR = 50
+"""How many proposals the branch is looked through for."""
 
 
 class Gathered(Record):
@@ -137,18 +140,21 @@ def evening(
 def decided_nights(
     store: GitStore, nights: Sequence[NightRecord], onto: str
 ) -> tuple[DecidedNight, ...]:
-    """Earlier nights with what became of their proposals, oldest first."""
-    return tuple(
-        DecidedNight(
-            night=night,
-            decision=None
-            if night.proposal is None
-            else decision_on(
-                store.repository, night.proposal, store.notes_on(night.proposal), onto=onto
-            ),
-        )
-        for night in nights
-    )
+    """Earlier nights with what became of their proposals, oldest first.
+
+    For the last of them the branch is looked through; of older ones only a person's word counts.
+    """
+    proposed = [night.proposal for night in nights if night.proposal is not None]
+    recent = set(proposed[-LOOKED_FOR:])
+
+    def decision(night: NightRecord) -> Decision | None:
+        if night.proposal is None:
+            return None
+        lines = store.notes_on(night.proposal)
+        old = night.proposal not in recent
+        return decision_on(store.repository, night.proposal, lines, onto=onto, by_notes=old)
+
+    return tuple(DecidedNight(night=night, decision=decision(night)) for night in nights)
 
 
 def nothing_to_do(seen: Evening, identity: str) -> str:

@@ -30,10 +30,18 @@ class Decision(Record):
 
 
 def decision_on(
-    repository: Repository, proposal: str, lines: Sequence[NoteLine], *, onto: str
+    repository: Repository,
+    proposal: str,
+    lines: Sequence[NoteLine],
+    *,
+    onto: str,
+    by_notes: bool = False,
 ) -> Decision:
-    """What became of a proposal, named by its commit, whose notes are given."""
-    if repository.git.get(proposal) is None:
+    """What became of a proposal, named by its commit, whose notes are given.
+
+    With `by_notes`, the branch is not looked through.
+    """
+    if by_notes or repository.git.get(proposal) is None:
         return _turned_down(lines) or Decision(fate=Fate.GONE)
     try:
         lineage = read_lineage(repository.git, proposal)
