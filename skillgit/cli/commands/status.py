@@ -56,6 +56,15 @@ class SkillStatus:
     nights: NightStatus
 
     @property
+    def best_score(self) -> float | None:
+        """The best version's score as its run knows it by now: it may be measured again later."""
+        if self.best is None:
+            return None
+        tips = [r.tip for r in self.runs if r.tip.state.run_id == self.best.state.run_id]
+        marks = [tip.state.best for tip in tips if tip.state.best.step == self.best.step]
+        return marks[0].score if marks else self.best.state.best.score
+
+    @property
     def best_name(self) -> str:
         """The tag on its best version."""
         named = None if self.project.is_default else self.project.skill
@@ -161,7 +170,7 @@ def _best_words(status: SkillStatus) -> str:
     best = status.best
     if best is None:
         return "none yet"
-    words = f"{number(best.state.best.score)}, {best.run}@{best.step}, tag {status.best_name}"
+    words = f"{number(status.best_score)}, {best.run}@{best.step}, tag {status.best_name}"
     adopted = next((state.adopted for state in status.runs if state.tip.run == best.run), None)
     return words if adopted is None else f"{words}, {'adopted' if adopted else 'not adopted'}"
 
@@ -195,7 +204,14 @@ def _skill_fields(status: SkillStatus) -> dict[str, object]:
     return {
         "skill": status.project.skill,
         "path": status.project.config.skill.path,
-        "best": {"commit": best.id, "run": best.run, "step": best.step} if best else None,
+        "best": {
+            "commit": best.id,
+            "run": best.run,
+            "step": best.step,
+            "score": status.best_score,
+        }
+        if best
+        else None,
         "uncommitted": list(status.uncommitted),
         "night": status.nights.fields(),
     }
