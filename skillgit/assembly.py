@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from skillgit.bench import Outside, open_bench, role_model
+from skillgit.bench import Outside, open_bench, role_model, workers_for
 from skillgit.config import Config, Provider
 from skillgit.errors import ConfigError
 from skillgit.gate import RULES
@@ -66,6 +66,7 @@ def open_workshop(
             seed=config.train.seed,
             temperature=config.optimizer.temperature,
             max_tokens=config.optimizer.max_tokens,
+            workers=workers_for(config, Role.OPTIMIZER, outside),
         )
 
     return Workshop(

@@ -58,15 +58,32 @@ def open_bench(config: Config, tasks: Sequence[Task], outside: Outside) -> Bench
         environment=environment,
         judges={task.id: build_judge(task, resources) for task in tasks},
         keys={task.id: task_key(task, judge_identity(task, resources)) for task in tasks},
-        workers=config.train.workers,
+        workers=config.train.workers
+        if any(judge_asks(task) is not None for task in tasks)
+        else workers_for(config, Role.TARGET, outside),
         seed=config.train.seed,
         progress=outside.progress,
     )
 
 
+def workers_for(config: Config, role: Role, outside: Outside) -> int:
+    """How many calls of a role to have in flight.
+
+    One where nothing ever waits: threads would only get in each other's way.
+    """
+    model = _config_of(config, role)
+    computes = model.provider is Provider.SIMULATED and not model.simulation.latency_ms
+    return 1 if computes and role not in outside.stand_ins else config.train.workers
+
+
 def judge_config(config: Config) -> ModelConfig:
     """The model that judges by rubrics: its own, or the optimizer's."""
     return config.judge or config.optimizer
+
+
+def _config_of(config: Config, role: Role) -> ModelConfig:
+    configs = {Role.TARGET: config.target, Role.OPTIMIZER: config.optimizer}
+    return configs.get(role, judge_config(config))
 
 
 def role_model(config: Config, role: Role, outside: Outside) -> Model:
@@ -76,8 +93,7 @@ def role_model(config: Config, role: Role, outside: Outside) -> Model:
     """
     if role in outside.stand_ins:
         return outside.stand_ins[role]
-    configs = {Role.TARGET: config.target, Role.OPTIMIZER: config.optimizer}
-    model = configs.get(role, judge_config(config))
+    model = _config_of(config, role)
     return build_model(
         model,
         api_key=outside.key_of(role, model),

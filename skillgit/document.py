@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -109,15 +110,7 @@ class Document:
         Raises: DocumentError when it is not YAML, or not a mapping.
         """
         lines = self.text[: self.layout.frontmatter_end].split("\n")[1:-1]
-        try:
-            values = yaml.safe_load("".join(line + "\n" for line in lines))
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise _frontmatter_error(error) from error
-        if values is None:
-            return {}
-        if not isinstance(values, dict):
-            raise DocumentError("line 1: the frontmatter is not a mapping of names to values")
-        return {str(name): value for name, value in values.items()}
+        return dict(_frontmatter_values("".join(line + "\n" for line in lines)))
 
     @property
     def headings(self) -> tuple[Heading, ...]:
@@ -224,6 +217,20 @@ def _decode(data: bytes) -> str:
             f"line {line_number(text, text.index(chr(0)))}: there is a NUL byte in the text"
         )
     return text
+
+
+@lru_cache(maxsize=16)
+def _frontmatter_values(text: str) -> tuple[tuple[str, object], ...]:
+    """What a frontmatter says; the same few are asked for again and again."""
+    try:
+        values = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise _frontmatter_error(error) from error
+    if values is None:
+        return ()
+    if not isinstance(values, dict):
+        raise DocumentError("line 1: the frontmatter is not a mapping of names to values")
+    return tuple((str(name), value) for name, value in values.items())
 
 
 def _frontmatter_error(error: Exception) -> DocumentError:

@@ -148,7 +148,8 @@ def prompt_id(text: str) -> str:
 class Optimizer:
     """The model that writes edits, asked through prompts.
 
-    `texts` are the prompts by name, `seed` is what the seeds of all its calls come from;
+    `texts` are the prompts by name, `seed` is what the seeds of all its calls come from,
+    `workers` how many calls may be in flight at once;
     `prompt_ids` has the id of every prompt that was asked with.
     """
 
@@ -159,6 +160,7 @@ class Optimizer:
     seed: int
     temperature: float | None = None
     max_tokens: int | None = None
+    workers: int = 1
     prompt_ids: dict[str, str] = field(default_factory=dict)
 
     def ask(

@@ -118,7 +118,7 @@ def _reflect(
             seed=slot_seed(config.train.seed, f"{slots}reflect", occasion.step),
             step_buffer=occasion.step_buffer,
             meta_skill=occasion.meta_skill,
-            workers=config.train.workers,
+            workers=occasion.optimizer.workers,
             analysts=_analysts(config),
             slots=slots,
         )
@@ -148,7 +148,7 @@ def _by_edits(
         skill,
         occasion.optimizer,
         merge_batch_size=config.train.merge_batch_size,
-        workers=config.train.workers,
+        workers=occasion.optimizer.workers,
         meta_skill=occasion.meta_skill,
     )
     known, fresh = _known_apart(occasion, merged.edits)
@@ -251,7 +251,7 @@ def _by_draft(occasion: Occasion, raw_patches: tuple[RawPatch, ...]) -> Proposal
         skill,
         occasion.optimizer,
         merge_batch_size=config.train.merge_batch_size,
-        workers=config.train.workers,
+        workers=occasion.optimizer.workers,
         meta_skill=occasion.meta_skill,
     )
     updated = _drafted(occasion, merged.edit)

@@ -208,6 +208,12 @@ def _wrapped(
     optimizer = model("optimizer")
     return replace(
         shop,
-        bench=replace(shop.bench, environment=ChatEnvironment(model("target"), config.target)),
-        optimizer_model=lambda paid: replace(shop.optimizer_model(paid), model=optimizer),
+        bench=replace(
+            shop.bench,
+            workers=config.train.workers,
+            environment=ChatEnvironment(model("target"), config.target),
+        ),
+        optimizer_model=lambda paid: replace(
+            shop.optimizer_model(paid), model=optimizer, workers=config.train.workers
+        ),
     )
