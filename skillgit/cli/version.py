@@ -120,6 +120,8 @@ def _print_head(version: Version) -> None:
     before = note.score_before if note else None
     if before is not None and commit.score is not None:
         print(f"score {score}, before {number(before)} ({commit.score - before:+.4f})")
+    elif commit.score is None:
+        print("score not measured at this commit; what the ledger has of it by now stands below")
     else:
         print(f"score {score}")
     if note is not None and note.gate_reason:
