@@ -6,8 +6,6 @@ import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-import click
-
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.worktree import Worktree, worktree_at
 from skillgit.config import CONFIG_FILE, Config, parse_configs
@@ -20,11 +18,6 @@ from skillgit.store.repository import Repository, open_repository
 from skillgit.store.skills import skill_names
 from skillgit.tasks import TaskSet, load_tasks
 from skillgit.trust import Demand, TrustFile, untrusted
-
-skill_option = click.option(
-    "--skill", metavar="NAME", help="Which of several skills.  [default: the first]"
-)
-"""The option `--skill`, the same on every command that is about one of several."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from skillgit.store.note_lines import parse_lines
 from skillgit.store.notes import Notes
 from skillgit.store.refs import Refs
 from skillgit.store.repository import Repository, open_repository
-from skillgit.store.revisions import resolve, run_tip
-from skillgit.store.runs import read_commit, run_names, walk
+from skillgit.store.runs import read_commit, run_names, run_tip, walk
 
 
 class Runs:
@@ -93,6 +92,8 @@ class Runs:
 
         Raises: UserError when there is no such version.
         """
+        from skillgit.store.revisions import resolve  # it knows of adoption; `log` need not wait
+
         return resolve(self._git, version, skill=self._skill)
 
     def read(self, commit: str) -> RunCommit | None:

@@ -22,8 +22,7 @@ from skillgit.store.adopted import read_lineage
 from skillgit.store.git_store import GitStore
 from skillgit.store.names import is_night
 from skillgit.store.proposal import Proposal
-from skillgit.store.revisions import run_tip
-from skillgit.store.runs import read_commit, walk
+from skillgit.store.runs import read_commit, run_tip, walk
 
 LineT = TypeVar("LineT", bound=NoteLine)
 

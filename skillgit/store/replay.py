@@ -24,9 +24,8 @@ from skillgit.store.names import is_night, notes_ref
 from skillgit.store.note_lines import parse_lines
 from skillgit.store.notes import Notes
 from skillgit.store.refs import Refs
-from skillgit.store.revisions import run_tip
 from skillgit.store.rewrite import commit_elsewhere
-from skillgit.store.runs import walk
+from skillgit.store.runs import run_tip, walk
 from skillgit.store.signing import Sign
 from skillgit.store.trees import message_of, replace_files
 from skillgit.trailers import ParsedTrailers, parse_commit

@@ -12,10 +12,17 @@ from skillgit.errors import UserError
 from skillgit.history import Phase, RunCommit
 from skillgit.records import Action
 from skillgit.store.adopted import read_lineage
-from skillgit.store.names import HEADS, best_tag, proposal_ref, run_of_ref, run_ref
+from skillgit.store.names import HEADS, best_tag, proposal_ref, run_of_ref
 from skillgit.store.proposal import Proposal, build_proposal, has_ended
 from skillgit.store.refs import GIT_ERRORS
-from skillgit.store.runs import phase_of, read_commit, walk
+from skillgit.store.runs import (
+    here_or_remote,
+    phase_of,
+    read_commit,
+    ref_target,
+    run_tip,
+    walk,
+)
 from skillgit.store.signing import Sign
 
 _RUN = re.compile(r"[a-z]{1,20}-[1-9][0-9]{0,8}")
@@ -79,17 +86,12 @@ def best_commit(git: pygit2.Repository, skill: str | None = None) -> str | None:
     Of several skills, the one named: by its own tag, or by the default one if that is on a
     version of it.
     """
-    own = None if skill is None else _target(git, best_tag(skill))
-    tagged = own or _target(git, best_tag())
+    own = None if skill is None else ref_target(git, best_tag(skill))
+    tagged = own or ref_target(git, best_tag())
     if skill is None or own is not None or tagged is None:
         return tagged
     commit = read_commit(git, tagged)
     return tagged if commit is not None and commit.state.skill == skill else None
-
-
-def run_tip(git: pygit2.Repository, run: str) -> str | None:
-    """The tip of a run's branch, of a remote's one where there is none here."""
-    return _here_or_remote(git, run_ref(run))
 
 
 def _best_proposal(git: pygit2.Repository, tagged: str, sign: Sign | None) -> Proposal:
@@ -107,7 +109,7 @@ def _best_proposal(git: pygit2.Repository, tagged: str, sign: Sign | None) -> Pr
 
 def _runs_proposal(git: pygit2.Repository, run: str) -> Proposal:
     ref = proposal_ref(run)
-    there = _here_or_remote(git, ref)
+    there = here_or_remote(git, ref)
     if there is not None:
         lineage = read_lineage(git, there)
         return Proposal(
@@ -140,13 +142,13 @@ def _named(git: pygit2.Repository, name: str, skill: str | None) -> str | None:
             return tagged
     if _RUN.fullmatch(name):
         tip = run_tip(git, name)
-        proposed = _here_or_remote(git, proposal_ref(name))
+        proposed = here_or_remote(git, proposal_ref(name))
         if proposed is not None:
             return proposed
         if tip is not None:
             return _best_of(git, tip).id
     for prefix in _PREFIXES:
-        found = _target(git, prefix + name)
+        found = ref_target(git, prefix + name)
         if found is not None:
             return found
     return _parsed(git, name)
@@ -164,22 +166,6 @@ def _parsed(git: pygit2.Repository, text: str) -> str | None:
                 f"{text} is the beginning of several ids", hint="Type more of it."
             ) from error
         return None
-
-
-def _target(git: pygit2.Repository, ref: str) -> str | None:
-    try:
-        return str(git.lookup_reference(ref).peel(pygit2.Commit).id)
-    except GIT_ERRORS:
-        return None
-
-
-def _here_or_remote(git: pygit2.Repository, ref: str) -> str | None:
-    here = _target(git, ref)
-    if here is not None:
-        return here
-    wanted = "/" + ref.removeprefix(HEADS)
-    remote = (r for r in git.references if r.startswith(_REMOTES) and r.endswith(wanted))
-    return next((found for r in remote if (found := _target(git, r)) is not None), None)
 
 
 def _unknown(git: pygit2.Repository, typed: str) -> UserError:

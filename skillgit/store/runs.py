@@ -17,12 +17,14 @@ from skillgit.records import Action, Metric, Record
 from skillgit.store import names
 from skillgit.store.names import RunName
 from skillgit.store.objects import written
+from skillgit.store.refs import GIT_ERRORS
 from skillgit.store.repository import Repository
 from skillgit.store.skills import tree_with
 from skillgit.store.trees import commit_at, message_of, tree_of
 from skillgit.store.union import fetched_notes
 from skillgit.trailers import parse_commit
 
+_REMOTES = "refs/remotes/"
 _ORDER = list(Phase)
 _PHASES = {Action.EPOCH: Phase.EPOCH, Action.END: Phase.END}
 
@@ -224,3 +226,26 @@ def _time(entry: Entry, parent: pygit2.Commit) -> int:
     if entry.finished_at is None:
         return int(parent.commit_time) + 1
     return max(int(entry.finished_at.timestamp()), int(parent.commit_time))
+
+
+def run_tip(git: pygit2.Repository, run: str) -> str | None:
+    """The tip of a run's branch, of a remote's one where there is none here."""
+    return here_or_remote(git, names.run_ref(run))
+
+
+def here_or_remote(git: pygit2.Repository, ref: str) -> str | None:
+    """What a branch is at here, or else at a remote that has it."""
+    here = ref_target(git, ref)
+    if here is not None:
+        return here
+    wanted = "/" + ref.removeprefix(names.HEADS)
+    remote = (r for r in git.references if r.startswith(_REMOTES) and r.endswith(wanted))
+    return next((found for r in remote if (found := ref_target(git, r)) is not None), None)
+
+
+def ref_target(git: pygit2.Repository, ref: str) -> str | None:
+    """The commit that a ref comes to, if there is one."""
+    try:
+        return str(git.lookup_reference(ref).peel(pygit2.Commit).id)
+    except GIT_ERRORS:
+        return None

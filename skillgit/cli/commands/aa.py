@@ -10,9 +10,10 @@ from skillgit.assembly import is_simulated
 from skillgit.bench import open_bench
 from skillgit.cli.evaluating import skill_of
 from skillgit.cli.invocation import Invocation
+from skillgit.cli.options import skill_option
 from skillgit.cli.output import amount, count, json_option, print_json, print_table, printable, say
 from skillgit.cli.progress import Snapshot, shown
-from skillgit.cli.project import Project, open_project, skill_option
+from skillgit.cli.project import Project, open_project
 from skillgit.cli.training import outside_of
 from skillgit.config import GateConfig
 from skillgit.errors import UserError

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from skillgit.cli.invocation import Invocation
+from skillgit.cli.options import skill_option
 from skillgit.cli.output import json_option, print_commands, print_json
-from skillgit.cli.project import Project, open_project, skill_option
+from skillgit.cli.project import Project, open_project
 from skillgit.errors import UserError
 from skillgit.store.adopt import Adopter, AdoptState
 from skillgit.store.names import HEADS, is_night, run_ref

@@ -7,8 +7,9 @@ import click
 from skillgit.cli.evaluating import Wishes, evaluate_versions
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.measured import Measured, Report, print_objects, print_report
+from skillgit.cli.options import skill_option
 from skillgit.cli.output import json_option, number, print_json
-from skillgit.cli.project import open_project, skill_option
+from skillgit.cli.project import open_project
 from skillgit.errors import UserError
 from skillgit.gate import beats
 from skillgit.intervals import Comparison

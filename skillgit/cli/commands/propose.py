@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from skillgit.cli.invocation import Invocation
+from skillgit.cli.options import skill_option
 from skillgit.cli.output import count, json_option, print_json, printable, say
-from skillgit.cli.project import Project, open_project, skill_option
+from skillgit.cli.project import Project, open_project
 from skillgit.errors import UserError
 from skillgit.review.body import title
 from skillgit.review.evidence import Evidence, gather

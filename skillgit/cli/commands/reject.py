@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from skillgit.cli.invocation import Invocation
+from skillgit.cli.options import skill_option
 from skillgit.cli.output import json_option, print_json
-from skillgit.cli.project import open_project, skill_option
+from skillgit.cli.project import open_project
 from skillgit.errors import UsageError, UserError
 from skillgit.history import TurnedDownNote
 from skillgit.store.decisions import Fate, decision_on

@@ -10,8 +10,9 @@ import click
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.look_back import look_back_of
+from skillgit.cli.options import skill_option
 from skillgit.cli.output import json_option, print_json, printable
-from skillgit.cli.project import open_project, skill_option
+from skillgit.cli.project import open_project
 from skillgit.cli.runs import Runs
 from skillgit.cli.version import TaskScore, Version, fields_of, print_version
 from skillgit.errors import UserError

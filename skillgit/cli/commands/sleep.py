@@ -9,9 +9,10 @@ import click
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.nights import Bedroom, night_session
+from skillgit.cli.options import skill_option
 from skillgit.cli.output import amount, json_option, print_commands, print_json, printable, say
 from skillgit.cli.progress import Snapshot, shown
-from skillgit.cli.project import Project, check_task, open_project, skill_option
+from skillgit.cli.project import Project, check_task, open_project
 from skillgit.cli.scheduling import schedule, unschedule
 from skillgit.config import TasksConfig
 from skillgit.errors import UsageError, WaitingError

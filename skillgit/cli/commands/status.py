@@ -10,8 +10,9 @@ import click
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.next_steps import commands_before_training
 from skillgit.cli.night_status import NightStatus, night_status
+from skillgit.cli.options import skill_option
 from skillgit.cli.output import json_option, number, print_commands, print_json, print_table
-from skillgit.cli.project import Project, open_project, skill_option
+from skillgit.cli.project import Project, open_project
 from skillgit.cli.runs import Runs
 from skillgit.history import RunCommit
 from skillgit.records import Action

@@ -11,9 +11,10 @@ from skillgit.cli.estimating import foresee, print_foreseen
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.next_steps import commands_after_training
 from skillgit.cli.odds import odds_lines
+from skillgit.cli.options import skill_option
 from skillgit.cli.output import amount, count, json_option, number, print_commands, print_json, say
 from skillgit.cli.progress import Snapshot, shown
-from skillgit.cli.project import Project, open_project, skill_option
+from skillgit.cli.project import Project, open_project
 from skillgit.cli.training import Session, Wishes, training_session
 from skillgit.estimate import most_calls
 from skillgit.history import ConfigNote, Phase, RunState, StepNote
