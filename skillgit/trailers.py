@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from skillgit.canonical import canonical_json
 from skillgit.errors import RepositoryError
 from skillgit.history import CandidateScore, RunState
-from skillgit.records import Action, Record
+from skillgit.records import Action
 
 FORMAT_VERSION = 1
 RUN, STEP, ACTION, SCORE, STATE = (
@@ -32,7 +33,7 @@ _GITS_OWN = ("Signed-off-by: ", "(cherry picked from commit ")
 _SCORE_TEXT = re.compile(r"(<=)?([0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)")
 
 
-class ParsedTrailers(Record):
+class ParsedTrailers(NamedTuple):
     """What a run's commit says of itself; `score` is `None` when unmeasured."""
 
     run: str

@@ -5,6 +5,7 @@ Results go to stdout, all else to stderr. Nothing heavy is imported until a comm
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -16,6 +17,8 @@ def main() -> NoReturn:
     """Run the command that the process was started with, and end the process with its code."""
     from skillgit.cli.run import run
 
+    # Histories are records by the ten thousand that hold no cycles: look for some less often.
+    gc.set_threshold(100_000, 20, 20)
     for stream in (sys.stdout, sys.stderr):
         # A file's name or a model's words may hold what the terminal's encoding does not.
         if isinstance(stream, io.TextIOWrapper):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pygit2
-from filelock import FileLock
 
 from skillgit.errors import ConflictError, RepositoryError
 from skillgit.ports import Clock
@@ -129,6 +128,8 @@ class Refs:
         """Take a dead process's lock away; one process at a time, or it might be a new one's."""
         if attempt.settled_lock() is None:
             return False
+        from filelock import FileLock  # needed here alone: a command that only reads starts sooner
+
         with FileLock(self._private.locks / "left-behind.lock"):
             lock = attempt.settled_lock()
             stale = lock is not None and self._log.left_behind(name, old, attempt.lock)

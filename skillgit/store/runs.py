@@ -123,7 +123,8 @@ def read_commit(git: pygit2.Repository, commit_id: str) -> RunCommit | None:
     Raises: RepositoryError when the commit is not there.
     """
     commit = commit_at(git, commit_id)
-    parsed = parse_commit(message_of(commit))
+    message = message_of(commit)
+    parsed = parse_commit(message)
     if parsed is None:
         return None
     return RunCommit(
@@ -135,7 +136,7 @@ def read_commit(git: pygit2.Repository, commit_id: str) -> RunCommit | None:
         score=parsed.score,
         bound=parsed.bound,
         state=parsed.state,
-        subject=message_of(commit).partition("\n")[0],
+        subject=message.partition("\n")[0],
         time=datetime.fromtimestamp(commit.commit_time, UTC),
     )
 

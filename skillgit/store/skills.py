@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import pygit2
-import yaml
 
-from skillgit.config import SkillConfig
 from skillgit.errors import ConfigError, RepositoryError
 from skillgit.records import Skill, SkillDocument
 from skillgit.store.names import skill_name
@@ -26,6 +25,9 @@ from skillgit.store.trees import (
     resolve_path,
     tree_of,
 )
+
+if TYPE_CHECKING:
+    from skillgit.config import SkillConfig
 
 _FRONTMATTER = re.compile(
     rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE
@@ -144,6 +146,8 @@ def _frontmatter_name(data: bytes) -> str | None:
     matched = _FRONTMATTER.match(data)
     if matched is None:
         return None
+    import yaml  # a command that only reads a run's commits starts sooner without
+
     try:
         front = yaml.safe_load(matched[1].decode("utf-8", "replace"))
     except (yaml.YAMLError, ValueError, RecursionError):
