@@ -17,6 +17,8 @@ install: $(VENV)/.installed
 demo: install
 	@rm -rf $(DEMO)
 	@$(BIN)/skillgit demo $(DEMO)
+	@echo
+	@echo 'skillgit is in $(BIN). To type the commands as they stand: export PATH="$$PWD/$(BIN):$$PATH"'
 
 ## Everything a change has to pass.
 test: lint
