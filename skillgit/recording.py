@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypedDict
 
-from skillgit.history import CandidateScore, Entry, Mark, NoteLine, Phase, RejectedLine, StepNote
-from skillgit.judging import Hearing, is_new_best
+from skillgit.gate import mean_score
+from skillgit.history import (
+    CandidateScore,
+    Entry,
+    Mark,
+    NoteLine,
+    Phase,
+    Refresh,
+    RejectedLine,
+    StepNote,
+)
+from skillgit.judging import Hearing, Judged, is_new_best
 from skillgit.messages import edit_lines
 from skillgit.ports import Account
-from skillgit.records import Action, Measurements, Skill
+from skillgit.records import Action, GradedRollout, Measurements, Skill
 from skillgit.schedule import epoch_of
 from skillgit.stages.evaluate import Evaluation
 from skillgit.standing import Moment, Standing, Training
@@ -124,3 +136,62 @@ def _rejected_lines(
     )
     places = [measured.object_id] if len(line.edits) > 1 else [measured.object_id, tried_on]
     return tuple((place, line) for place in places)
+
+
+# ── what every step's note says, a training's or a night's ───────────────────────────────────
+
+
+class RolledOut(TypedDict):
+    """The fields of a note on the attempts that a step learned from."""
+
+    n_total: int
+    n_fail: int
+    n_unscored: int
+    rollout_hard: float | None
+    rollout_soft: float | None
+
+
+class CameOut(TypedDict):
+    """The fields of a note on what the gate compared, and what that took."""
+
+    score_before: float | None
+    score_after: float | None
+    score_after_is_bound: bool
+    gate_reason: str
+    tasks_needed: int | None
+    refresh: Refresh | None
+    warnings: tuple[str, ...]
+    scores_from_ledger: int
+    scores_measured: int
+    scores_unscored: int
+    scores_not_sent: int
+
+
+def rolled_out(graded: Sequence[GradedRollout]) -> RolledOut:
+    """How a step's attempts went."""
+    rolled = mean_score(g.grade.score for g in graded if g.grade.score is not None)
+    return {
+        "n_total": len(graded),
+        "n_fail": sum(g.grade.score is not None and not g.grade.passed for g in graded),
+        "n_unscored": sum(g.grade.score is None for g in graded),
+        "rollout_hard": rolled.hard if rolled else None,
+        "rollout_soft": rolled.soft if rolled else None,
+    }
+
+
+def came_out(standing: Standing, judged: Judged, hearing: Hearing | None) -> CameOut:
+    """What came of a step's candidate; without a hearing nothing was measured for it."""
+    evaluation = hearing.evaluation if hearing else None
+    return {
+        "score_before": standing.state.current.score,
+        "score_after": judged.score,
+        "score_after_is_bound": judged.is_bound,
+        "gate_reason": judged.reason,
+        "tasks_needed": judged.needed,
+        "refresh": hearing.refresh if hearing else None,
+        "warnings": judged.warnings,
+        "scores_from_ledger": evaluation.from_ledger if evaluation else 0,
+        "scores_measured": evaluation.measured if evaluation else 0,
+        "scores_unscored": evaluation.unscored if evaluation else 0,
+        "scores_not_sent": len(evaluation.not_sent) if evaluation else 0,
+    }

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from itertools import chain
 
 from skillgit.epoch_end import epoch_end
-from skillgit.gate import TIE, mean_score
+from skillgit.gate import TIE
 from skillgit.guards import guard
 from skillgit.history import StepNote
 from skillgit.judging import Judged, judge
 from skillgit.moments import baseline, run_end
 from skillgit.proposing import Occasion, Proposal, propose
-from skillgit.recording import step_moment
+from skillgit.recording import came_out, rolled_out, step_moment
 from skillgit.records import (
     Action,
     Edit,
@@ -86,7 +86,6 @@ def run_step(setup: Training, standing: Standing) -> Moment:
     ]
     graded = [*chain.from_iterable(batches)]
     refuse_if_nothing_came_back(graded)
-    rolled = mean_score(g.grade.score for g in graded if g.grade.score is not None)
 
     # Reflect, aggregate, learning rate, select, update: the backward pass, up to a candidate.
     proposal = propose(
@@ -111,7 +110,6 @@ def run_step(setup: Training, standing: Standing) -> Moment:
         hearing = judge(setup, standing, candidate, setup.position(step), account)
         standing = hearing.standing
     judged = hearing.judged if hearing else _unjudged(setup, standing, proposal)
-    evaluation = hearing.evaluation if hearing else None
     if not (judged.action.accepted or judged.action.rejected):
         candidate = standing.current
 
@@ -120,11 +118,7 @@ def run_step(setup: Training, standing: Standing) -> Moment:
         run=setup.run.run_id,
         step=step,
         action=judged.action,
-        n_total=len(graded),
-        n_fail=sum(g.grade.score is not None and not g.grade.passed for g in graded),
-        n_unscored=sum(g.grade.score is None for g in graded),
-        rollout_hard=rolled.hard if rolled else None,
-        rollout_soft=rolled.soft if rolled else None,
+        **rolled_out(graded),
         failure_patterns=failure_patterns(proposal.raw_patches, graded),
         raw_patches=proposal.raw_patches,
         merge_fallback=proposal.merge_fallback,
@@ -135,17 +129,7 @@ def run_step(setup: Training, standing: Standing) -> Moment:
         edits=proposal.outcomes,
         ranking=proposal.ranking,
         ranking_fallback=proposal.ranking_fallback,
-        score_before=standing.state.current.score,
-        score_after=judged.score,
-        score_after_is_bound=judged.is_bound,
-        gate_reason=judged.reason,
-        tasks_needed=judged.needed,
-        refresh=hearing.refresh if hearing else None,
-        warnings=judged.warnings,
-        scores_from_ledger=evaluation.from_ledger if evaluation else 0,
-        scores_measured=evaluation.measured if evaluation else 0,
-        scores_unscored=evaluation.unscored if evaluation else 0,
-        scores_not_sent=len(evaluation.not_sent) if evaluation else 0,
+        **came_out(standing, judged, hearing),
         costs=account.costs,
         prompts=optimizer.prompt_ids,
     )

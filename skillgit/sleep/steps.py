@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from skillgit.errors import BlockedError
-from skillgit.gate import TIE, beats, mean_score
+from skillgit.gate import TIE, beats
 from skillgit.history import StepNote
 from skillgit.judging import Hearing, Judged, judge
 from skillgit.messages import edit_lines
 from skillgit.moments import baseline
 from skillgit.ports import Account
 from skillgit.prompts import Optimizer
-from skillgit.recording import step_moment
+from skillgit.recording import came_out, rolled_out, step_moment
 from skillgit.records import (
     Action,
     GradedRollout,
@@ -176,18 +176,12 @@ def _note(
     account: Account,
     optimizer: Optimizer,
 ) -> StepNote:
-    rolled = mean_score(g.grade.score for g in graded if g.grade.score is not None)
-    evaluation = hearing.evaluation if hearing else None
     rate = scheduled_learning_rate(setup.config.lr, step, setup.total_steps, len(tried.outcomes))
     return StepNote(
         run=setup.run.run_id,
         step=step,
         action=judged.action,
-        n_total=len(graded),
-        n_fail=sum(g.grade.score is not None and not g.grade.passed for g in graded),
-        n_unscored=sum(g.grade.score is None for g in graded),
-        rollout_hard=rolled.hard if rolled else None,
-        rollout_soft=rolled.soft if rolled else None,
+        **rolled_out(graded),
         failure_patterns=failure_patterns(tried.raw_patches, graded),
         raw_patches=tried.raw_patches,
         merge_fallback=tried.merge_fallback,
@@ -195,17 +189,7 @@ def _note(
         edits=tried.outcomes,
         ranking=tried.selection.reasoning if tried.selection else "",
         ranking_fallback=tried.selection is not None and tried.selection.fallback,
-        score_before=standing.state.current.score,
-        score_after=judged.score,
-        score_after_is_bound=judged.is_bound,
-        gate_reason=judged.reason,
-        tasks_needed=judged.needed,
-        refresh=hearing.refresh if hearing else None,
-        warnings=judged.warnings,
-        scores_from_ledger=evaluation.from_ledger if evaluation else 0,
-        scores_measured=evaluation.measured if evaluation else 0,
-        scores_unscored=evaluation.unscored if evaluation else 0,
-        scores_not_sent=len(evaluation.not_sent) if evaluation else 0,
+        **came_out(standing, judged, hearing),
         costs=account.costs,
         prompts=optimizer.prompt_ids,
     )
