@@ -9,9 +9,9 @@ from itertools import chain
 
 from skillgit.config import LrMode, TrainConfig, UpdateMode
 from skillgit.incumbent import MOST_AT_THE_END, is_refresh_due
-from skillgit.judges import judge_asks
 from skillgit.records import Role, Task
 from skillgit.schedule import ends_epoch
+from skillgit.stages import rollout
 from skillgit.standing import Standing, Training
 from skillgit.train import batches_of
 
@@ -44,13 +44,7 @@ def most_calls(setup: Training, standing: Standing | None) -> dict[Role, int]:
 
 
 def _attempts(setup: Training, tasks: Iterable[Task], times: int = 1) -> Counter[Role]:
-    """The calls that attempting tasks so often can take, those of their judges included."""
-    calls: Counter[Role] = Counter()
-    for task in tasks:
-        calls[Role.TARGET] += times * setup.bench.environment.max_calls(task)
-        if judge_asks(task) is not None:
-            calls[Role.JUDGE] += times
-    return calls
+    return rollout.most_calls(setup.bench, tasks, times)
 
 
 def _epoch_ends_to_come(setup: Training, standing: Standing | None) -> int:

@@ -15,7 +15,7 @@ from skillgit.gate import beats, mean_score, pool
 from skillgit.history import Mark, NoteLine, Phase, Position, Refresh, RunCommit
 from skillgit.ports import Account
 from skillgit.records import Action, Measurements, Skill
-from skillgit.standing import Standing, Training, ledger_lines
+from skillgit.standing import Standing, Validation, ledger_lines
 
 MOST_AT_THE_END = 3
 """How many versions are measured again at a run's end, at most."""
@@ -39,7 +39,7 @@ class Incumbent:
 
 
 def incumbent(
-    setup: Training, standing: Standing, position: Position, account: Account
+    setup: Validation, standing: Standing, position: Position, account: Account
 ) -> Incumbent:
     """Current as a candidate meets it: measured if nobody has, and again where that is due.
 
@@ -62,7 +62,7 @@ def incumbent(
     return Incumbent(after, rounds, lines, _difference(standing, after))
 
 
-def is_refresh_due(setup: Training, position: Position) -> bool:
+def is_refresh_due(setup: Validation, position: Position) -> bool:
     """Whether current is measured again before a candidate of this moment is judged."""
     every = setup.config.gate.refresh_every
     is_step = position.phase is Phase.STEP
@@ -70,7 +70,7 @@ def is_refresh_due(setup: Training, position: Position) -> bool:
 
 
 def settled(
-    setup: Training, standing: Standing, position: Position, account: Account
+    setup: Validation, standing: Standing, position: Position, account: Account
 ) -> tuple[Standing, ObjectLines]:
     """Where training stands once the best was measured twice, where current is measured again.
 
@@ -96,7 +96,7 @@ def settled(
 
 
 def measured_again(
-    setup: Training, standing: Standing, position: Position, account: Account
+    setup: Validation, standing: Standing, position: Position, account: Account
 ) -> tuple[Standing, ObjectLines]:
     """Where training stands with current measured: what went into it unjudged is measured here.
 
@@ -108,7 +108,7 @@ def measured_again(
     return _with_scores(setup, standing, found.measurements), ledger_lines(found)
 
 
-def _with_scores(setup: Training, standing: Standing, scores: Measurements) -> Standing:
+def _with_scores(setup: Validation, standing: Standing, scores: Measurements) -> Standing:
     """Where training stands with current's scores in place of those it had, best's too if it is it."""
     state = standing.state
     score = setup.gate_score(mean_score(s for s in scores.scores.values() if s is not None))
@@ -124,7 +124,7 @@ def _with_scores(setup: Training, standing: Standing, scores: Measurements) -> S
     )
 
 
-def _with_best_scores(setup: Training, standing: Standing, scores: Measurements) -> Standing:
+def _with_best_scores(setup: Validation, standing: Standing, scores: Measurements) -> Standing:
     """Where training stands with best's scores in place of those it had, current's too if it is it."""
     state = standing.state
     if state.best.origin == state.current.origin:
@@ -135,7 +135,7 @@ def _with_best_scores(setup: Training, standing: Standing, scores: Measurements)
 
 
 def _with_best(
-    setup: Training,
+    setup: Validation,
     standing: Standing,
     position: Position,
     seen: Mapping[str, Measurements] = MappingProxyType({}),
@@ -153,7 +153,7 @@ def _with_best(
 
 
 def _versions(
-    setup: Training, standing: Standing, position: Position, seen: Mapping[str, Measurements]
+    setup: Validation, standing: Standing, position: Position, seen: Mapping[str, Measurements]
 ) -> Iterator[tuple[Mark, Skill, Measurements]]:
     """The versions that the gate once let pass, with all that is known of them now, oldest first."""
     current = standing.state.current

@@ -15,7 +15,7 @@ from skillgit.ports import Account, Trial
 from skillgit.records import Action, Measurements, Record, Skill
 from skillgit.schedule import epoch_of
 from skillgit.stages.evaluate import Evaluation, sending_order
-from skillgit.standing import Standing, Training, ledger_lines
+from skillgit.standing import Standing, Validation, ledger_lines
 
 
 class Judged(Record):
@@ -49,7 +49,7 @@ class Hearing:
 
 
 def judge(
-    setup: Training, standing: Standing, candidate: Skill, position: Position, account: Account
+    setup: Validation, standing: Standing, candidate: Skill, position: Position, account: Account
 ) -> Hearing:
     """Measure a candidate and ask the gate; with the gate off it is kept whatever it measures.
 
@@ -84,7 +84,7 @@ def judge(
     )
 
 
-def _refused(setup: Training, standing: Standing, candidate: Skill, found: Objections) -> Hearing:
+def _refused(setup: Validation, standing: Standing, candidate: Skill, found: Objections) -> Hearing:
     object_id = setup.store.object_id(candidate)
     unmeasured = Measurements(object_id=object_id, scores={})
     judged = Judged(
@@ -96,7 +96,7 @@ def _refused(setup: Training, standing: Standing, candidate: Skill, found: Objec
     return Hearing(judged, Evaluation(measurements=unmeasured, rounds=()), standing, ())
 
 
-def _trial(setup: Training, met: Incumbent, candidate: Skill, position: Position) -> Trial:
+def _trial(setup: Validation, met: Incumbent, candidate: Skill, position: Position) -> Trial:
     """The trial with everything but the candidate's scores."""
     gate, standing, keys = setup.config.gate, met.standing, setup.bench.keys
     object_id = setup.store.object_id(candidate)
@@ -121,13 +121,13 @@ def _trial(setup: Training, met: Incumbent, candidate: Skill, position: Position
     )
 
 
-def look_at(setup: Training, position: Position) -> int:
+def look_at(setup: Validation, position: Position) -> int:
     """The number of the look that a moment of a run has, from 1; epochs' ends have their own."""
     epoch = epoch_of(position.step, setup.steps_per_epoch)
     return position.step + epoch - (position.phase is Phase.STEP)
 
 
-def _foresight(setup: Training, trial: Trial) -> Foresight:
+def _foresight(setup: Validation, trial: Trial) -> Foresight:
     gate = setup.config.gate
     return Foresight(
         setup.rule,
@@ -138,7 +138,7 @@ def _foresight(setup: Training, trial: Trial) -> Foresight:
 
 
 def _ask_gate(
-    setup: Training, trial: Trial, foresight: Foresight, evaluation: Evaluation
+    setup: Validation, trial: Trial, foresight: Foresight, evaluation: Evaluation
 ) -> Judged:
     if evaluation.not_sent:
         hopeful = foresight.at_best(evaluation.rounds, evaluation.not_sent)

@@ -15,13 +15,12 @@ from datetime import datetime
 from skillgit.canonical import fingerprint
 from skillgit.gate import mean_score
 from skillgit.history import Phase, Position, ScoresLine
-from skillgit.judges import judge_asks
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter, StepPaid
 from skillgit.ports import Clock
 from skillgit.records import Record, Score, Skill, Task
 from skillgit.stages.evaluate import evaluate
-from skillgit.stages.rollout import Bench
+from skillgit.stages.rollout import Bench, most_calls
 from skillgit.store.git_store import GitStore
 
 SCOPE = "eval"
@@ -132,8 +131,7 @@ class Measuring:
         wanted = most + 1 if self.again else 1
         distinct = {self.bench.keys[task.id]: task for task in self.tasks}
         return sum(
-            max(0, wanted - len(known[key]))
-            * (self.bench.environment.max_calls(task) + (judge_asks(task) is not None))
+            most_calls(self.bench, [task], max(0, wanted - len(known[key]))).total()
             for key, task in distinct.items()
         )
 
@@ -153,19 +151,23 @@ class Measuring:
         )
         at = paid.finished_at or self.clock.now()
         for line in found.lines:
-            yield from self._identified(object_id, line, at)
+            for part in self._parted(named(line, object_id, self.store, at)):
+                yield object_id, part
 
-    def _identified(self, object_id: str, line: ScoresLine, at: datetime) -> Iterator[Line]:
-        """The line in the name of this measurement, its val tasks apart from the others.
-
-        The name goes by the last answer's time, which the journal keeps: made anew after a kill,
-        the line is the same; made in another clone, it is another measurement.
-        """
-        _, email = self.store.repository.identity()
-        parts: list[str | int] = [SCOPE, object_id, self.target, line.repeat, email, at.isoformat()]
-        run = fingerprint(parts, digits=12)
+    def _parted(self, line: ScoresLine) -> Iterator[ScoresLine]:
+        """The line's val tasks apart from the others."""
         for phase, is_val in ((Phase.STEP, True), (Phase.END, False)):
             own = {key: pair for key, pair in line.tasks.items() if (key in self.val) == is_val}
             if own:
-                update = {"run": run, "phase": phase, "tasks": own}
-                yield object_id, line.model_copy(update=update)
+                yield line.model_copy(update={"phase": phase, "tasks": own})
+
+
+def named(line: ScoresLine, object_id: str, store: GitStore, at: datetime) -> ScoresLine:
+    """A line of a measurement outside of a run, in a name of its own.
+
+    The name goes by the last answer's time, which the journal keeps: made anew after a kill, the
+    line is the same; made in another clone, it is another measurement.
+    """
+    _, email = store.repository.identity()
+    parts: list[str | int] = [SCOPE, object_id, line.target, line.repeat, email, at.isoformat()]
+    return line.model_copy(update={"run": fingerprint(parts, digits=12)})

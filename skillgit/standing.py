@@ -33,38 +33,22 @@ from skillgit.stages.rollout import Bench
 from skillgit.tasks import TaskSet
 
 
-@dataclass(frozen=True)
-class Training:
-    """Everything a run needs, handed in.
-
-    `start_is_new` says that the start skill is not what stands at the run's base, so that step 0
-    carries it. `account` opens the account of a step; `force` trains where there is nothing to
-    learn.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Validation:
+    """What measuring skills on val takes, and holding one against another; handed in."""
 
     run: RunHead
     config: Config
     tasks: TaskSet
-    start: Skill
-    start_is_new: bool
-    identity: Identity
     bench: Bench
     store: Store
     rule: Rule
-    optimizer: Callable[[Paid], Optimizer]
-    account: Callable[[int], Account]
-    force: bool = False
 
     @property
     def steps_per_epoch(self) -> int:
         """How many steps make an epoch."""
         sizes = self.config.train
         return steps_per_epoch(len(self.tasks.train), sizes.batch_size, sizes.accumulation)
-
-    @property
-    def total_steps(self) -> int:
-        """How many steps the whole run has."""
-        return self.config.train.epochs * self.steps_per_epoch
 
     def position(self, step: int, phase: Phase = Phase.STEP) -> Position:
         """A moment of this run."""
@@ -116,6 +100,28 @@ class Training:
             target=self.run.target,
             position=position,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training(Validation):
+    """Everything a run needs, handed in.
+
+    `start_is_new` says that the start skill is not what stands at the run's base, so that step 0
+    carries it. `account` opens the account of a step; `force` trains where there is nothing to
+    learn.
+    """
+
+    start: Skill
+    start_is_new: bool
+    identity: Identity
+    optimizer: Callable[[Paid], Optimizer]
+    account: Callable[[int], Account]
+    force: bool = False
+
+    @property
+    def total_steps(self) -> int:
+        """How many steps the whole run has."""
+        return self.config.train.epochs * self.steps_per_epoch
 
 
 @dataclass(frozen=True)

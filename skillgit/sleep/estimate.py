@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from skillgit.judges import judge_asks
 from skillgit.records import Role, Task
 from skillgit.sleep.plan import MAX_EDITS, MEMORY_STEP, Night
+from skillgit.stages import rollout
 
 
 def most_calls(setup: Night) -> dict[Role, int]:
@@ -30,9 +30,4 @@ def most_calls(setup: Night) -> dict[Role, int]:
 
 
 def _attempts(setup: Night, tasks: Sequence[Task], times: int) -> Counter[Role]:
-    calls: Counter[Role] = Counter()
-    for task in tasks:
-        calls[Role.TARGET] += times * setup.bench.environment.max_calls(task)
-        if judge_asks(task) is not None:
-            calls[Role.JUDGE] += times
-    return calls
+    return rollout.most_calls(setup.bench, tasks, times)

@@ -6,15 +6,17 @@ repeat, never on the step or the skill.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillgit.canonical import slot_seed
 from skillgit.errors import BlockedError
+from skillgit.judges import judge_asks
 from skillgit.pool import ordered_map
 from skillgit.ports import Environment, Judge, Paid
 from skillgit.progress import Progress
-from skillgit.records import Grade, GradedRollout, Skill, Task
+from skillgit.records import Grade, GradedRollout, Role, Skill, Task
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,16 @@ class Bench:
     workers: int
     seed: int
     progress: Progress
+
+
+def most_calls(bench: Bench, tasks: Iterable[Task], times: int = 1) -> Counter[Role]:
+    """The calls that attempting tasks so often can take, those of their judges included."""
+    calls: Counter[Role] = Counter()
+    for task in tasks:
+        calls[Role.TARGET] += times * bench.environment.max_calls(task)
+        if judge_asks(task) is not None:
+            calls[Role.JUDGE] += times
+    return calls
 
 
 def roll_out(
