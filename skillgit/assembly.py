@@ -42,6 +42,19 @@ def is_simulated(config: Config) -> bool:
     return all(m.provider is Provider.SIMULATED for m in (config.target, config.optimizer))
 
 
+def rule_of(config: Config) -> Rule:
+    """The gate's rule.
+
+    Raises: ConfigError when there is none of that name.
+    """
+    if config.gate.rule not in RULES:
+        raise ConfigError(
+            f"gate.rule: there is no rule {config.gate.rule!r}",
+            hint=f"The rules are: {', '.join(sorted(RULES))}.",
+        )
+    return RULES[config.gate.rule]
+
+
 def open_workshop(
     config: Config, tasks: TaskSet, store: GitStore, journal: Journal, outside: Outside
 ) -> Workshop:
@@ -49,11 +62,7 @@ def open_workshop(
 
     Raises: ConfigError, TaskError; what `key_of` raises for a missing key.
     """
-    if config.gate.rule not in RULES:
-        raise ConfigError(
-            f"gate.rule: there is no rule {config.gate.rule!r}",
-            hint=f"The rules are: {', '.join(sorted(RULES))}.",
-        )
+    rule = rule_of(config)
     bench = open_bench(config, tasks.tasks, outside)
     optimizer = role_model(config, Role.OPTIMIZER, outside)
 
@@ -74,7 +83,7 @@ def open_workshop(
         tasks=tasks,
         store=store,
         bench=bench,
-        rule=RULES[config.gate.rule],
+        rule=rule,
         journal=journal,
         clock=outside.clock,
         prompts=outside.prompts,

@@ -115,6 +115,19 @@ class CandidateScore(Record):
     bound: bool = False
 
 
+class Remeasured(Record):
+    """What a version measures that was applied again to a changed text, whose score is `before`.
+
+    Both are gate scores on val by `metric`, under the target of that fingerprint; `before` is
+    `None` where nobody asked.
+    """
+
+    score: float
+    before: float | None
+    metric: Metric
+    target: str
+
+
 # ── note lines ───────────────────────────────────────────────────────────────────────────────
 
 

@@ -1,18 +1,18 @@
 """Commit messages of a run: what a person reads in `git log`, with the trailers below.
 
-Text from a model goes in here, so this is where it is made harmless. Pure.
+Text from a model goes in here, and is made harmless first. Pure.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-from skillgit.history import CandidateScore, Entry, Phase, StepNote
+from skillgit.history import CandidateScore, Entry, Phase, Remeasured, RunState, StepNote
 from skillgit.records import Action, Edit, EditOp, EditOutcome, Outcome, SourceType
-from skillgit.trailers import format_trailers, parse_commit
+from skillgit.trailers import ParsedTrailers, format_trailers, parse_commit
+from skillgit.untrusted import harmless
 
 MAX_LINES = 40
 MAX_LINE = 480
@@ -57,29 +57,57 @@ def compose_take_back(entry: Entry, commit_id: str, message: str) -> str:
     return f'Revert "{subject}"\n\nThis reverts commit {commit_id}.\n\n{trailers}\n'
 
 
-def mark_unmeasured(message: str) -> str:
-    """The message of a version that was applied again to a text nobody has measured it on.
+def applied_again(message: str, found: Remeasured | None = None) -> str:
+    """The message of a version that was applied again to a changed text, with its score there.
 
-    A message that is none of a run's stays as it is.
+    `None` is unmeasured. A message that is none of a run's stays as it is.
     """
     parsed = parse_commit(message)
     if parsed is None:
         return message
-    nothing = {"score": None}
-    state = parsed.state.model_copy(
-        update={
-            "current": parsed.state.current.model_copy(update=nothing),
-            "best": parsed.state.best.model_copy(update=nothing),
-        }
-    )
     subject, _, rest = message.partition("\n")
     prose = rest.strip("\n").rpartition("\n\n")[0]
-    told = "Applied again, by its anchors, to a text that had changed; not measured there."
+    if found is None:
+        subject, told = f"{subject}, unmeasured here", "not measured there"
+    else:
+        subject, told = _measured_subject(parsed, found), f"measured there on val{_was(found)}"
+    score = None if found is None else found.score
     trailers = format_trailers(
-        parsed.run, parsed.step, parsed.action, CandidateScore(score=None), state
+        parsed.run,
+        parsed.step,
+        parsed.action,
+        CandidateScore(score=score),
+        _state_there(parsed.state, found),
     )
-    paragraphs = (f"{subject}, unmeasured here", prose.strip("\n"), told, trailers)
+    words = f"Applied again, by its anchors, to a text that had changed; {told}."
+    paragraphs = (subject, prose.strip("\n"), words, trailers)
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
+
+
+def _measured_subject(parsed: ParsedTrailers, found: Remeasured) -> str:
+    moment = f"step {parsed.step}: {'accept' if parsed.action.accepted else 'start'}"
+    if parsed.action is Action.EPOCH:
+        moment = f"epoch {parsed.state.epoch}:"
+    gain = "" if found.before is None else f"{found.score - found.before:+.4f}"
+    aside = _aside(gain, "measured again")
+    return f"skillopt({parsed.state.skill}): {moment} {found.score:.4f}{aside}"
+
+
+def _was(found: Remeasured) -> str:
+    return "" if found.before is None else f", where that text has {found.before:.4f}"
+
+
+def _state_there(state: RunState, found: Remeasured | None) -> RunState:
+    """The state with the version's score on the other text, and best's if that is the same."""
+    score = None if found is None else found.score
+    is_best = state.best.origin == state.current.origin
+    update: dict[str, object] = {
+        "current": state.current.model_copy(update={"score": score}),
+        "best": state.best.model_copy(update={"score": score if is_best else None}),
+    }
+    if found is not None:
+        update |= {"metric": found.metric, "target": found.target}
+    return state.model_copy(update=update)
 
 
 def without_trailers(message: str) -> str:
@@ -231,58 +259,3 @@ def _seen(edit: Edit) -> str:
 
 def _quoted(text: str, limit: int) -> str:
     return f'"{harmless(text, limit)}"'
-
-
-# ── untrusted text ───────────────────────────────────────────────────────────────────────────
-
-_INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0"
-    "\ufff0-\ufff8\U000e0000-\U000e0fff]"
-)
-_DROPPED = frozenset(("Cf",))
-_BLANK = frozenset(("Cc", "Zs", "Zl", "Zp"))
-
-# Each pair makes something that a host, a CI or git acts on into the same words, inert.
-_DEFUSED: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"@(?=[\w\[-])"), "@ "),
-    (re.compile(r"#(?=\w)"), "# "),
-    (re.compile(r"([!&])(?=\d)"), r"\1 "),
-    (re.compile(r"(GH)-(?=\d)", re.IGNORECASE), r"\1 "),
-    (
-        re.compile(
-            r"((?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)"
-            r"|implement(?:s|ed|ing)?)\b:? ?[A-Z][A-Z0-9_]*)-(?=\d)",
-            re.IGNORECASE,
-        ),
-        r"\1 ",
-    ),
-    (re.compile(r":(?=//)"), ": "),
-    (re.compile(r"\[([^\[\]]*(?:skip|\bno[ _-]?ci\b)[^\[\]]*)\]", re.IGNORECASE), r"(\1)"),
-    (re.compile(r"(NO)[_-](CI)", re.IGNORECASE), r"\1 \2"),
-    (re.compile(r"(skip-checks|-(?:by|to)|Skillopt-\w+) ?:", re.IGNORECASE), r"\1 -"),
-    (re.compile(r"\(cherry picked\b", re.IGNORECASE), "(cherry-picked"),
-)
-
-
-def harmless(text: str, limit: int) -> str:
-    """Untrusted text as one visible line that nothing acts on, at most `limit` characters long.
-
-    What hides (controls, zero-width and bidirectional characters) goes; mentions, issue
-    numbers, links, words that stop a CI and keys of trailers stay readable, but are broken.
-    """
-    head = text[: 8 * limit]
-    line = " ".join("".join(map(_visible, _INVISIBLE.sub("", head))).split())
-    for pattern, inert in _DEFUSED:
-        line = pattern.sub(inert, line)
-    if len(line) <= limit and len(head) == len(text):
-        return line
-    return line[: limit - 1].rstrip() + "…"
-
-
-def _visible(character: str) -> str:
-    category = unicodedata.category(character)
-    if category in _BLANK:
-        return " "
-    if category in _DROPPED:
-        return ""
-    return "\ufffd" if category == "Cs" else character

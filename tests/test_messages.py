@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgit.history import CandidateScore, Entry, Mark, Phase, RunHead, RunState, StepNote
-from skillgit.messages import compose, compose_revert, edit_lines, harmless, mark_unmeasured
+from skillgit.messages import applied_again, compose, compose_revert, edit_lines
 from skillgit.records import Action, Edit, EditOp, EditOutcome, Metric, Outcome, SourceType
 from skillgit.trailers import parse_commit
+from skillgit.untrusted import harmless
 
 RUN = RunHead(
     name="train-1",
@@ -307,7 +308,7 @@ def test_gits_cleanup_keeps_every_line(repo: Path, git: object) -> None:
 
 def test_a_version_applied_again_claims_no_score() -> None:
     message = compose(entry(Action.ACCEPT_NEW_BEST, body=("- add x",)))
-    marked = mark_unmeasured(message)
+    marked = applied_again(message)
     assert marked.split("\n\n")[:3] == [
         "skillopt(brief): step 12: accept, new best 0.6250, unmeasured here",
         "- add x",
@@ -320,4 +321,4 @@ def test_a_version_applied_again_claims_no_score() -> None:
 
 
 def test_a_message_of_no_run_is_not_marked() -> None:
-    assert mark_unmeasured("Mine\n\nwords\n") == "Mine\n\nwords\n"
+    assert applied_again("Mine\n\nwords\n") == "Mine\n\nwords\n"

@@ -10,8 +10,7 @@ from skillgit.assembly import is_simulated
 from skillgit.bench import open_bench
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.measured import Measured, Report
-from skillgit.cli.output import amount, say
-from skillgit.cli.progress import Snapshot, shown
+from skillgit.cli.paying import paying
 from skillgit.cli.project import Project
 from skillgit.cli.runs import Runs
 from skillgit.cli.training import outside_of
@@ -165,30 +164,13 @@ def skill_of(name: str, project: Project, repository: Repository) -> Skill:
 def _measured(
     measuring: Measuring, skills: Sequence[Skill], invocation: Invocation, wishes: Wishes
 ) -> dict[str, Scores]:
-    most = measuring.most_calls(skills)
-    if not most:
+    with paying(
+        invocation,
+        measuring.store,
+        measuring.bench.progress,
+        measuring.meter,
+        scope=SCOPE,
+        most=measuring.most_calls(skills),
+        again=invocation.typed(*wishes.words),
+    ):
         return measuring.measure(skills)
-    say(f"at most {amount(most)} calls; answers that are in the journal are not asked for again")
-    meter, progress = measuring.meter, measuring.bench.progress
-    if meter.max_calls is not None:
-        say(f"the budget stops it at {meter.max_calls} calls")
-
-    def look() -> Snapshot:
-        return Snapshot(
-            phase=progress.phase,
-            step=progress.step,
-            total_steps=progress.total_steps,
-            done=progress.done,
-            total=progress.total,
-            current=None,
-            best=None,
-            calls=meter.used,
-            tokens=meter.usage.total,
-            seconds_left=None,
-        )
-
-    invocation.resume = invocation.typed(*wishes.words)
-    with measuring.store.hold(SCOPE), shown(look):
-        found = measuring.measure(skills)
-    invocation.resume = None
-    return found

@@ -10,8 +10,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Self
 
 from skillgit.cli.output import amount, number, say
+from skillgit.models.paid import Meter
+from skillgit.progress import Progress
 
 # Unit: seconds. How often the live lines change, and how long a pipe hears nothing at most.
 REFRESH = 0.25
@@ -35,6 +38,30 @@ class Snapshot:
     calls: int
     tokens: int
     seconds_left: float | None
+
+    @classmethod
+    def of(
+        cls,
+        progress: Progress,
+        meter: Meter,
+        *,
+        current: float | None = None,
+        best: float | None = None,
+        seconds_left: float | None = None,
+    ) -> Self:
+        """What a progress and a meter show now."""
+        return cls(
+            phase=progress.phase,
+            step=progress.step,
+            total_steps=progress.total_steps,
+            done=progress.done,
+            total=progress.total,
+            current=current,
+            best=best,
+            calls=meter.used,
+            tokens=meter.usage.total,
+            seconds_left=seconds_left,
+        )
 
     def where(self) -> str:
         """The step, the phase, and how much of it is done."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from skillgit.messages import harmless
 from skillgit.records import Edit, EditOp, Score, SourceType
 from skillgit.review.evidence import EditSet, Evidence, TaskChange
 from skillgit.review.markdown import block, code, folded, table, words
+from skillgit.untrusted import harmless
 
 MOST_CHARACTERS = 60_000
 """What hosts take as a body, with some room. Unit: characters."""

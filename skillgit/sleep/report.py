@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from skillgit.messages import harmless
 from skillgit.records import Action, Record
 from skillgit.sleep.edit_record import EditRecord
+from skillgit.untrusted import harmless
 
 LINE_CHARS = 600
 

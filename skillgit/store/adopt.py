@@ -6,13 +6,14 @@ command finishes the work or says that it is done.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import pygit2
 
 from skillgit.errors import UserError
+from skillgit.history import Remeasured
 from skillgit.records import Record
 from skillgit.store.adopted import How, Lineage, Recognised, is_adopted, is_ancestor, read_lineage
 from skillgit.store.fast_forward import fast_forward, how_to_undo, work_tree_of
@@ -32,11 +33,15 @@ class AdoptState(StrEnum):
     FAST_FORWARD = "fast_forward"
     REPLAYED = "replayed"
     REPLAYED_UNMEASURED = "replayed_unmeasured"
+    REGATED = "regated"
     MERGED = "merged"
 
 
 class Adoption(Record):
-    """What happened: where the branch was and is, and the command that undoes it."""
+    """What happened: where the branch was and is, and the command that undoes it.
+
+    `found` is what was measured before, where that was asked for and needed.
+    """
 
     run: str
     onto: str
@@ -47,6 +52,7 @@ class Adoption(Record):
     commits: int = 0
     undo: str | None = None
     recognised: Recognised | None = None
+    found: Remeasured | None = None
 
     def __str__(self) -> str:
         match self.state:
@@ -64,11 +70,22 @@ class Adoption(Record):
                     f"the edits of {self.run} were applied again on {self.onto}"
                     f" ({self._counted()}); the skill there had changed, so the result is unmeasured"
                 )
+            case AdoptState.REGATED:
+                return (
+                    f"the edits of {self.run} were applied again on {self.onto}"
+                    f" ({self._counted()}); measured on val: {self._scores()}"
+                )
             case AdoptState.MERGED:
                 return f"{self.run} was merged into {self.onto}; the result is unmeasured"
 
     def _counted(self) -> str:
         return "1 commit" if self.commits == 1 else f"{self.commits} commits"
+
+    def _scores(self) -> str:
+        if self.found is None:
+            return "nothing"
+        before = "" if self.found.before is None else f"{self.found.before:.4f} -> "
+        return f"{before}{self.found.score:.4f}"
 
     def _found(self) -> str:
         if self.recognised is None or self.recognised.how is How.CONTAINED:
@@ -81,13 +98,21 @@ class Adoption(Record):
         return f"its steps are there, the last one in {found}"
 
 
+Regate = Callable[[Lineage, str, str], Remeasured]
+"""Measures a proposal's last commit, as made again on a branch, against that branch's tip.
+
+Raises: UserError when the gate does not let it pass.
+"""
+
+
 @dataclass(frozen=True)
 class Adopter:
     """Adopts proposals in one repository.
 
     `documents` are the paths of the skill, the main one first; without them those that the
     proposal changes. `edits_of` finds the edits of a version, by default in the run's notes.
-    `sign` signs the commits that are made again.
+    `sign` signs the commits that are made again. With `regate`, edits that are applied again to a
+    changed text are measured there first.
     """
 
     repository: Repository
@@ -96,6 +121,7 @@ class Adopter:
     documents: Sequence[str] = ()
     edits_of: EditsOf | None = None
     sign: Sign | None = None
+    regate: Regate | None = None
 
     def adopt(
         self, proposal: str, *, onto: str, merge: bool = False, only: Sequence[str] = ()
@@ -129,15 +155,27 @@ class Adopter:
             )
         if merge:
             return self._merge(lineage, onto, old)
+        return self._replay(lineage, onto, old, tuple(only))
+
+    def _replay(self, lineage: Lineage, onto: str, old: str, only: tuple[str, ...]) -> Adoption:
+        """The proposal's commits made again on top of the branch."""
+        git = self.repository.git
         edits_of = self.edits_of or NotedEdits(git, self.refs)
-        documents = tuple(self.documents) or tuple(only) or lineage.paths
+        documents = tuple(self.documents) or only or lineage.paths
         replayer = Replayer(git, self.cli, edits_of, documents, sign=self.sign)
-        replay = replayer.replay(lineage, old)
-        if git[replay.tip].peel(pygit2.Tree).id == git[old].peel(pygit2.Tree).id:
+        replay = replayer.plan(lineage, old)
+        if not replay.trees or replay.trees[-1] == str(git[old].peel(pygit2.Tree).id):
             known = Recognised(commit=old, how=How.SAME_EDITS)
             return self._adoption(lineage, onto, AdoptState.ALREADY, old, old, recognised=known)
-        state = AdoptState.REPLAYED if replay.measured else AdoptState.REPLAYED_UNMEASURED
-        return self._move(lineage, onto, state, old, replay.tip, replay.commits)
+        found, state = None, AdoptState.REPLAYED
+        if not replay.measured:
+            state = AdoptState.REPLAYED_UNMEASURED
+            if self.regate is not None:
+                found = self.regate(lineage, replayer.draft(lineage, replay), old)
+                state = AdoptState.REGATED
+        new = replayer.make(lineage, replay, found=found)
+        adoption = self._move(lineage, onto, state, old, new, len(replay.commits))
+        return adoption.model_copy(update={"found": found})
 
     def _move(
         self, lineage: Lineage, onto: str, state: AdoptState, old: str, new: str, commits: int

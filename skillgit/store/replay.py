@@ -14,9 +14,9 @@ import pygit2
 
 from skillgit.edits import apply_edits
 from skillgit.errors import DocumentError, UserError
-from skillgit.history import StepNote
+from skillgit.history import Remeasured, StepNote
 from skillgit.layout import Region
-from skillgit.messages import mark_unmeasured, without_trailers
+from skillgit.messages import applied_again, without_trailers
 from skillgit.records import Action, Edit, EditOutcome, Outcome, Record
 from skillgit.store.adopted import Lineage, blob_ids, changed_paths, steps_on, versions_on
 from skillgit.store.git_cli import GitCli
@@ -42,10 +42,14 @@ PATCH = "patch"
 
 
 class Replay(Record):
-    """Commits that were made again, in no branch yet; `measured`: the gate's verdict holds."""
+    """A proposal's commits on top of another one; `measured`: the gate's verdict holds there.
 
-    tip: str
-    commits: int
+    Shape: `trees` has what each of `commits` comes to.
+    """
+
+    onto: str
+    commits: tuple[str, ...]
+    trees: tuple[str, ...]
     measured: bool
 
 
@@ -105,31 +109,53 @@ class Replayer:
         self._documents = tuple(documents)
         self._sign = sign
 
-    def replay(self, lineage: Lineage, onto: str) -> Replay:
-        """The proposal on top of a commit. Only objects are written.
+    def plan(self, lineage: Lineage, onto: str) -> Replay:
+        """What the proposal comes to on top of a commit. Only trees are written.
 
         Raises: UserError with the three-way diff where an edit does not fit.
         """
         commits, measured = self._still_to_do(lineage, onto)
-        tip = onto
+        trees: list[str] = []
         for commit_id in commits:
             commit = self._git[commit_id].peel(pygit2.Commit)
-            tree = self._tree(lineage, commit, tip)
-            message = self._message(lineage, commit, measured=measured)
+            trees.append(self._tree(lineage, commit, trees[-1] if trees else onto))
+        return Replay(onto=onto, commits=tuple(commits), trees=tuple(trees), measured=measured)
+
+    def make(self, lineage: Lineage, replay: Replay, *, found: Remeasured | None = None) -> str:
+        """The commits of a replay, signed where that is asked for; the last one's id.
+
+        With `found`, those with the last one's text say that it was measured.
+        """
+        return self._make(lineage, replay, found, self._sign)
+
+    def draft(self, lineage: Lineage, replay: Replay) -> str:
+        """The same, to be looked at only: unmeasured and unsigned."""
+        return self._make(lineage, replay, None, None)
+
+    def _make(
+        self, lineage: Lineage, replay: Replay, found: Remeasured | None, sign: Sign | None
+    ) -> str:
+        tip = replay.onto
+        for commit_id, tree in zip(replay.commits, replay.trees, strict=True):
+            commit = self._git[commit_id].peel(pygit2.Commit)
+            known = found if tree == replay.trees[-1] else None
+            message = self._message(lineage, commit, known, measured=replay.measured)
             tip = commit_elsewhere(
                 self._git, commit, tip, tree=tree, message=message, in_order=True
             )
-            tip = tip if self._sign is None else self._sign(tip)
-        return Replay(tip=tip, commits=len(commits), measured=measured)
+            tip = tip if sign is None else sign(tip)
+        return tip
 
-    def _message(self, lineage: Lineage, commit: pygit2.Commit, *, measured: bool) -> str | None:
+    def _message(
+        self, lineage: Lineage, commit: pygit2.Commit, found: Remeasured | None, *, measured: bool
+    ) -> str | None:
         """What a commit is to say where it cannot say the same again."""
         if self._step(str(commit.id)) is None:
             return None
         changed = changed_paths(commit.parents[0].tree, commit.tree)
         if lineage.is_part and not set(changed) <= set(lineage.paths):
             return without_trailers(message_of(commit))
-        return None if measured else mark_unmeasured(message_of(commit))
+        return None if measured else applied_again(message_of(commit), found)
 
     def _still_to_do(self, lineage: Lineage, onto: str) -> tuple[Sequence[str], bool]:
         """The commits that the branch lacks, and whether its text is what they were judged on."""
@@ -148,7 +174,7 @@ class Replayer:
         return None if trailers is None else (trailers.step, trailers.action.value)
 
     def _tree(self, lineage: Lineage, commit: pygit2.Commit, onto: str) -> str:
-        """The tree of `onto` with what a commit changed changed there too."""
+        """The tree of a commit or tree with what another commit changed changed there too."""
         tree = self._git[onto].peel(pygit2.Tree)
         before, after = commit.parents[0].tree, commit.tree
         files: dict[str, bytes] = {}

@@ -140,19 +140,8 @@ def _complete(measuring: Measuring, object_id: str) -> int:
 
 
 def _snapshot(measuring: Measuring, at: int, repeats: int) -> Snapshot:
-    progress, meter = measuring.bench.progress, measuring.meter
-    return Snapshot(
-        phase=progress.phase,
-        step=at,
-        total_steps=repeats,
-        done=progress.done,
-        total=progress.total,
-        current=None,
-        best=None,
-        calls=meter.used,
-        tokens=meter.usage.total,
-        seconds_left=None,
-    )
+    seen = Snapshot.of(measuring.bench.progress, measuring.meter)
+    return replace(seen, step=at, total_steps=repeats)
 
 
 # ── in words ─────────────────────────────────────────────────────────────────────────────────

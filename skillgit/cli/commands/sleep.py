@@ -115,19 +115,7 @@ class _Watch:
 
     def look(self) -> Snapshot:
         """The night as it is now."""
-        progress = self._room.progress
-        return Snapshot(
-            phase=progress.phase,
-            step=progress.step,
-            total_steps=progress.total_steps,
-            done=progress.done,
-            total=progress.total,
-            current=None,
-            best=None,
-            calls=self._meter.used,
-            tokens=self._meter.usage.total,
-            seconds_left=None,
-        )
+        return Snapshot.of(self._room.progress, self._meter)
 
 
 def _all_questions(room: Bedroom, project: Project) -> WaitingError | None:

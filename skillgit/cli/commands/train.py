@@ -143,18 +143,12 @@ class _Watch:
 
     def look(self) -> Snapshot:
         """The training as it is now."""
-        progress, meter = self._session.progress, self._session.opened.meter
         state = self.state
-        return Snapshot(
-            phase=progress.phase,
-            step=progress.step,
-            total_steps=progress.total_steps,
-            done=progress.done,
-            total=progress.total,
+        return Snapshot.of(
+            self._session.progress,
+            self._session.opened.meter,
             current=state.current.score if state else None,
             best=state.best.score if state else None,
-            calls=meter.used,
-            tokens=meter.usage.total,
             seconds_left=self._seconds_left(),
         )
 
