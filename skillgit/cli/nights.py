@@ -66,7 +66,7 @@ def night_session(project: Project, seed_tasks: tuple[Task, ...] | None) -> Iter
     field = open_field(invocation)
     tasks = TaskSet(tasks=seed_tasks or _known_tasks(store, _reviewed(field)))
     project.require_trust(tasks)
-    outside, handoff = _outside(project, tasks, store)
+    outside, handoff = night_outside(project, tasks, store)
     with Journal(repository.private.journal, durable=durable) as journal:
         parts = Parts(
             store=store,
@@ -92,7 +92,10 @@ def _reviewed(field: Field) -> str:
     return ""
 
 
-def _outside(project: Project, tasks: TaskSet, store: GitStore) -> tuple[Outside, Handoff | None]:
+def night_outside(
+    project: Project, tasks: TaskSet, store: GitStore
+) -> tuple[Outside, Handoff | None]:
+    """What only the command line may read, for a night; its handoff where somebody else answers."""
     outside = outside_of(project, tasks)
     if project.config.sleep.optimizer is not NightOptimizer.HANDOFF:
         return outside, None

@@ -78,6 +78,11 @@ def read_archive(text: str) -> list[Kept]:
     return kept
 
 
+def newest(text: str, most: int) -> list[Kept]:
+    """The tasks that a night goes by: the last of the archive."""
+    return read_archive(text)[-most:]
+
+
 def _said(row: Fields) -> tuple[str, ...]:
     """The words of persons behind a task."""
     evidence = row.get("evidence")

@@ -13,7 +13,7 @@ from skillgit.errors import TaskError
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.records import Action, Record, Split, Task
-from skillgit.sleep.archive import read_archive, with_mined, with_reviewed, with_tasks
+from skillgit.sleep.archive import newest, read_archive, with_mined, with_reviewed, with_tasks
 from skillgit.sleep.earlier import DecidedNight, banned, format_decided, format_earlier, pending
 from skillgit.sleep.mine import MinedTask
 from skillgit.sleep.plan import Night, PlanFile, why_unverified
@@ -113,7 +113,7 @@ def evening(
         archive = with_reviewed(
             with_mined(state.tasks, found.tasks, config.tasks.ratio), found.reviewed
         )
-        kept = read_archive(archive)[-config.sleep.max_tasks :]
+        kept = newest(archive, config.sleep.max_tasks)
         tasks = [item.task for item in kept]
         said = tuple(dict.fromkeys(text for item in kept for text in item.said))
     past = [item.task for item in read_archive(archive)]

@@ -99,7 +99,7 @@ class Adoption(Record):
 
 
 Regate = Callable[[Lineage, str, str], Remeasured]
-"""Measures a proposal's last commit, as made again on a branch, against that branch's tip.
+"""Measures the tree that a proposal comes to on a branch against the branch's tip, its commit.
 
 Raises: UserError when the gate does not let it pass.
 """
@@ -171,9 +171,9 @@ class Adopter:
         if not replay.measured:
             state = AdoptState.REPLAYED_UNMEASURED
             if self.regate is not None:
-                found = self.regate(lineage, replayer.draft(lineage, replay), old)
+                found = self.regate(lineage, replay.trees[-1], old)
                 state = AdoptState.REGATED
-        new = replayer.make(lineage, replay, found=found)
+        new = replayer.make(lineage, replay, found)
         adoption = self._move(lineage, onto, state, old, new, len(replay.commits))
         return adoption.model_copy(update={"found": found})
 

@@ -36,6 +36,7 @@ class Lineage(Record):
 
     run: str
     run_id: str
+    skill: str
     base: str
     commits: tuple[str, ...]
     steps: frozenset[Step]
@@ -91,6 +92,7 @@ def read_lineage(git: pygit2.Repository, tip: str) -> Lineage:
     return Lineage(
         run=own[0].run,
         run_id=own[0].state.run_id,
+        skill=own[0].state.skill,
         base=str(base.id),
         commits=tuple(str(commit.id) for commit in reversed(found)),
         steps=frozenset((t.step, t.action.value) for t in own),

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 
+import pygit2
+
 from skillgit.config import SkillConfig
 from skillgit.errors import RepositoryError
 from skillgit.history import Entry, NoteLine, Position, RejectedLine, RunCommit, RunHead
@@ -26,7 +28,7 @@ from skillgit.store.proposal import propose
 from skillgit.store.refs import RefMovedError, Refs
 from skillgit.store.repository import Repository
 from skillgit.store.signing import Signer
-from skillgit.store.skills import committed_skill, skill_in_commit, skill_object
+from skillgit.store.skills import committed_skill, read_skill, skill_in_commit, skill_object
 from skillgit.store.trees import commit_at, tree_of
 from skillgit.store.union import fetched_notes, take_in
 
@@ -122,7 +124,7 @@ class GitStore:
         Raises: RepositoryError, with what to type, when it is not committed.
         """
         skill = committed_skill(self.repository, self._skill, onto)
-        return self._with_memory(skill, str(self.repository.onto_commit(onto).id))
+        return self._with_memory(skill, tree_of(self.repository.onto_commit(onto)))
 
     def memory_file(self, commit_id: str, wish: str) -> str | None:
         """The path of a commit's memory file, or the wish where there is none and it can be made.
@@ -132,6 +134,17 @@ class GitStore:
         tree = tree_of(commit_at(self._git, commit_id))
         skill = skill_in_commit(self._git, commit_id, self._skill)
         return memory_file_for(self._git, tree, skill, wish)
+
+    def skill_in_tree(self, tree_id: str) -> Skill:
+        """The skill's documents in a tree that is no commit's yet.
+
+        Raises: RepositoryError when the skill is not there.
+        """
+        tree = self._git[tree_id].peel(pygit2.Tree)
+        try:
+            return self._with_memory(read_skill(self._git, tree, self._skill), tree)
+        except FileNotFoundError as error:
+            raise RepositoryError(f"there is no {self._skill.path} in what it would be") from error
 
     # ── ports.Store ──────────────────────────────────────────────────────────────────────────
 
@@ -149,7 +162,7 @@ class GitStore:
     def skill_at(self, commit_id: str) -> Skill:
         """The skill's documents as they stand in a commit."""
         skill = skill_in_commit(self._git, commit_id, self._skill)
-        return self._with_memory(skill, commit_id)
+        return self._with_memory(skill, tree_of(commit_at(self._git, commit_id)))
 
     def notes_on(self, object_id: str) -> Sequence[NoteLine]:
         """The note lines on an object whose kind is known, in canonical order."""
@@ -209,10 +222,8 @@ class GitStore:
         """The commit that the tag belongs on, whatever it is on."""
         return self._best.derive()
 
-    def _with_memory(self, skill: Skill, commit_id: str) -> Skill:
-        if not self._memory:
-            return skill
-        return with_memory(self._git, tree_of(commit_at(self._git, commit_id)), skill)
+    def _with_memory(self, skill: Skill, tree: pygit2.Tree) -> Skill:
+        return with_memory(self._git, tree, skill) if self._memory else skill
 
     def _tip(self, ref: str) -> str | None:
         """The branch's tip, which has to be the one last seen here."""

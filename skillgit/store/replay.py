@@ -121,20 +121,11 @@ class Replayer:
             trees.append(self._tree(lineage, commit, trees[-1] if trees else onto))
         return Replay(onto=onto, commits=tuple(commits), trees=tuple(trees), measured=measured)
 
-    def make(self, lineage: Lineage, replay: Replay, *, found: Remeasured | None = None) -> str:
-        """The commits of a replay, signed where that is asked for; the last one's id.
+    def make(self, lineage: Lineage, replay: Replay, found: Remeasured | None) -> str:
+        """The commits of a replay; the last one's id.
 
         With `found`, those with the last one's text say that it was measured.
         """
-        return self._make(lineage, replay, found, self._sign)
-
-    def draft(self, lineage: Lineage, replay: Replay) -> str:
-        """The same, to be looked at only: unmeasured and unsigned."""
-        return self._make(lineage, replay, None, None)
-
-    def _make(
-        self, lineage: Lineage, replay: Replay, found: Remeasured | None, sign: Sign | None
-    ) -> str:
         tip = replay.onto
         for commit_id, tree in zip(replay.commits, replay.trees, strict=True):
             commit = self._git[commit_id].peel(pygit2.Commit)
@@ -143,7 +134,7 @@ class Replayer:
             tip = commit_elsewhere(
                 self._git, commit, tip, tree=tree, message=message, in_order=True
             )
-            tip = tip if sign is None else sign(tip)
+            tip = tip if self._sign is None else self._sign(tip)
         return tip
 
     def _message(

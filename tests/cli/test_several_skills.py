@@ -179,6 +179,20 @@ def test_one_skill_of_a_proposal_may_be_all_of_it_or_nothing(skillgit, three, gi
     assert git("rev-parse", "main") == git("rev-parse", "skillopt/train-1")
 
 
+@pytest.mark.parametrize("words", [(), ("--only", "beta"), ("--skill", "gamma")])
+def test_a_changed_skill_is_measured_again_on_its_own_tasks(
+    skillgit, three: Path, git, words: tuple[str, ...]
+) -> None:
+    skillgit("train", "--skill", "beta").ok()
+    skill = three / "skills/beta/SKILL.md"
+    skill.write_text(skill.read_text().replace("# Briefs", "- Be kind.\n\n# Briefs"))
+    git("commit", "--quiet", "-am", "By hand")
+    done = skillgit("adopt", "train-1", "--regate", *words).ok()
+    assert "at most 8 calls" in done.err
+    assert "measured on val: 0.0000 -> " in done.out
+    assert "calls" not in skillgit("eval", "main", "--skill", "beta").ok().err
+
+
 def test_one_skill_may_be_named_too(skillgit, trained: Path) -> None:
     assert skillgit("status", "--skill", "brief-writer").ok().out.startswith("skill  skills/brief")
     done = skillgit("status", "--skill", "brief-writter")

@@ -8,8 +8,8 @@ from skillgit.cli.invocation import Invocation
 from skillgit.cli.options import skill_option
 from skillgit.cli.output import json_option, print_commands, print_json
 from skillgit.cli.project import Project, open_project
-from skillgit.errors import UserError
-from skillgit.store.adopt import Adopter, AdoptState
+from skillgit.errors import UsageError, UserError
+from skillgit.store.adopt import Adopter, AdoptState, Regate
 from skillgit.store.names import HEADS, is_night, run_ref
 from skillgit.store.proposal import Proposal
 from skillgit.store.refs import Refs
@@ -23,6 +23,9 @@ from skillgit.store.skills import committed_skill, skill_in_commit
 @click.argument("version", metavar="RUN")
 @click.option("--into", metavar="BRANCH", help="Another branch than [repo] onto.")
 @click.option("--merge", is_flag=True, help="Where edits do not fit, let git merge.")
+@click.option(
+    "--regate", is_flag=True, help="Where the skill has changed, measure first; this costs."
+)
 @click.option("--only", metavar="NAME", help="Only what it does to this one of several skills.")
 @skill_option
 @json_option
@@ -33,6 +36,7 @@ def command(
     version: str,
     into: str | None,
     merge: bool,
+    regate: bool,
     only: str | None,
     skill: str | None,
     as_json: bool,
@@ -42,7 +46,17 @@ def command(
     Moves that branch, and the work tree that has it checked out, and prints
     the command that takes it back. Local changes in the way are never
     overwritten. A plain git merge of the proposal counts just as well.
+
+    Where the skill has changed since, the proposal's edits are applied again
+    by their anchors, and what that makes is unmeasured. --regate measures it
+    first, beside the text that is there, and adopts it if the gate lets it
+    pass.
     """
+    if merge and regate:
+        raise UsageError(
+            "--merge and --regate exclude each other: what git merges is yours to resolve",
+            hint=f"{invocation.typed('eval', 'HEAD')} measures what came of a merge.",
+        )
     project = open_project(invocation, only if only is not None else skill)
     repository = open_repository(invocation.directory)
     refs = Refs(
@@ -56,10 +70,17 @@ def command(
     proposal = find_proposal(repository.git, version, skill=project.skill, sign=sign)
     if proposal.commit is None:
         raise _nothing_to_adopt(proposal, project)
-    adopter = Adopter(repository=repository, refs=refs, cli=cli, sign=sign)
+    onto = into or project.config.repo.onto
+    adopter = Adopter(
+        repository=repository,
+        refs=refs,
+        cli=cli,
+        sign=sign,
+        regate=_regate(project, onto, version, only) if regate else None,
+    )
     adoption = adopter.adopt(
         proposal.commit,
-        onto=into or project.config.repo.onto,
+        onto=onto,
         merge=merge,
         only=_documents(repository, project, proposal.commit) if only is not None else (),
     )
@@ -69,8 +90,17 @@ def command(
     print(adoption)
     if proposal.goes_on:
         print(f"{proposal.run} has not ended; {project.typed('train')} goes on with it")
+    if adoption.state in (AdoptState.REPLAYED_UNMEASURED, AdoptState.MERGED):
+        print_commands([project.typed("eval", onto)], title="To measure it:")
     if adoption.undo is not None and adoption.state is not AdoptState.ALREADY:
         print_commands([adoption.undo], title="To take it back:")
+
+
+def _regate(project: Project, onto: str, version: str, only: str | None) -> Regate:
+    from skillgit.cli.regating import Regating  # it opens models; a plain adopt need not wait
+
+    words = [version, "--into", onto, *(() if only is None else ("--only", only))]
+    return Regating(project, onto, project.typed("adopt", *words, "--regate"))
 
 
 def _documents(repository: Repository, project: Project, proposal: str) -> tuple[str, ...]:

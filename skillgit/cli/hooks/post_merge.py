@@ -55,9 +55,9 @@ def summary(run: str, versions: list[Version], *, baseline: float | None) -> lis
     edits = [edit for version in versions[::-1] for edit in version.edits]
     accepted = [version.trailers for version in versions if version.trailers.action.accepted]
     total = sum(trailers.state.edits for trailers in accepted)
-    score = number(state.best.score)
-    scores = score if baseline is None else f"{number(baseline)} -> {score}"
-    if state.best.score is None:
+    best = versions[0].trailers.score if state.best.score is None else state.best.score
+    scores = number(best) if baseline is None else f"{number(baseline)} -> {number(best)}"
+    if best is None:
         scores = "unmeasured on this text"
     size = f"{count(total, 'edit')} in {count(len(accepted), 'version')}"
     found = [f"skillgit: {run} is adopted: {state.skill} {scores}, {size}"]

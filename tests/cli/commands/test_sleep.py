@@ -45,6 +45,34 @@ def test_a_first_night_from_sessions_to_main(house: House, skillgit: Skillgit) -
     assert "Use uv" not in second.out
 
 
+def test_a_night_is_measured_again_where_the_skill_has_changed(
+    house: House, skillgit: Skillgit
+) -> None:
+    skillgit("sleep").ok()
+    text = (house.path / "skills/notes/SKILL.md").read_text()
+    house.write("skills/notes/SKILL.md", text.replace("# Notes\n", "# Notes\n\n- Be kind.\n"))
+    house.commit("Edit by hand")
+    notes = house.refs().get("refs/notes/skillopt")
+    done = skillgit("adopt", "night-1", "--regate").ok()
+    assert "measured on val: 0.0000 -> 1.0000" in done.out
+    assert house.refs().get("refs/notes/skillopt") == notes
+    assert "Skillopt-Score: 1.0" in house.git("log", "-1", "--format=%B", "main")
+    house.git("reset", "--quiet", "--hard", "main~1")
+    assert "calls" not in skillgit("adopt", "night-1", "--regate").ok().err
+
+
+def test_a_night_is_measured_only_where_its_tasks_are(house: House, skillgit: Skillgit) -> None:
+    skillgit("sleep").ok()
+    house.write("skills/notes/SKILL.md", (house.path / "skills/notes/SKILL.md").read_text() + "x\n")
+    house.commit("Edit by hand")
+    main = house.refs()["refs/heads/main"]
+    house.git("update-ref", "-d", "refs/skillopt/sleep")
+    refused = skillgit("adopt", "night-1", "--regate")
+    assert refused.code == 1
+    assert "night-1 cannot be measured here" in refused.err
+    assert house.refs()["refs/heads/main"] == main
+
+
 def test_nothing_but_our_own_refs_moves_in_a_night(house: House, skillgit: Skillgit) -> None:
     def seen() -> tuple[str, str, bytes, dict[str, str]]:
         ours = ("refs/heads/skillopt/", "refs/notes/skillopt", "refs/skillopt/")

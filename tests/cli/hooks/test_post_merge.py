@@ -53,3 +53,12 @@ def test_a_merge_of_something_else_starts_no_python(hooked: Path, tried, git, ca
 
 def test_an_adopt_goes_well_with_the_hook(hooked: Path, skillgit) -> None:
     skillgit("adopt", "train-1").ok()
+
+
+def test_a_version_measured_again_says_its_score(hooked: Path, skillgit, tried, git) -> None:
+    skill = hooked / "skills/brief/SKILL.md"
+    skill.write_text(skill.read_text().replace("- Write one page.", "- Write at most one page."))
+    git("commit", "--quiet", "-am", "By hand")
+    git("branch", "next")
+    skillgit("adopt", "train-1", "--regate", "--into", "next").ok()
+    assert "train-1 is adopted: brief-writer 0.0000 -> 1.0000" in tried("merge", "-q", "next").err
