@@ -20,7 +20,7 @@ from skillgit.splices import Refused, Splice, frozen, refuse_frozen, run_edits
 MAX_CONTENT = 4_000
 """The longest content an edit may bring. Unit: characters."""
 
-_EDGE_LINES = re.compile(r"\A(?:[^\S\n]*\n)+|(?:\n[^\S\n]*)+\Z")
+_EDGE_LINES = re.compile(r"\A(?:[^\S\n]*\n|\ufeff)+|(?:\n[^\S\n]*)+\Z")
 _HEADING_MARK = re.compile(r" {0,3}(#{1,6}[ \t]+)")
 _LEFTOVER = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})?[ \t]*(?:\[[ xX]\])?[ \t]*")
 
@@ -60,7 +60,7 @@ def _change(edit: Edit) -> tuple[str, ...]:
 
 
 def _checked(edit: Edit) -> Edit:
-    """The edit with unix line ends and no blank lines around its content, if it can be tried."""
+    """The edit with unix line ends, and no blank lines or byte order mark around its content."""
     if not (is_storable(edit.content) and is_storable(edit.anchor)):
         raise Refused(Outcome.EMPTY)
     content = _EDGE_LINES.sub("", unix_lines(edit.content))

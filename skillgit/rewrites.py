@@ -17,7 +17,7 @@ from skillgit.layout import Region, analyse, find_frontmatter
 MAX_TEXT = 60_000
 """The longest text that is taken, unless the document is longer already. Unit: characters."""
 
-_FIRST_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
+_FIRST_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n|\ufeff)+")
 _OPENING = re.compile(r"(?P<fence>`{3,}|~{3,})[ \t]*(?:markdown|md|text)?[ \t]*", re.IGNORECASE)
 
 

@@ -101,6 +101,18 @@ def test_line_breaks_at_an_anchors_ends_help_to_find_it_and_stay() -> None:
     assert applied("- a\n- c", replace("- c\n", "- z")) == "- a\n- z"
 
 
+@pytest.mark.parametrize(
+    ("document", "edit"),
+    [
+        ("# A\n", replace("# A", "\ufeff# B")),
+        ("", add("\n\ufeff# B")),
+        ("", add("\ufeff\ufeff# B")),
+    ],
+)
+def test_a_byte_order_mark_never_comes_with_an_edit(document: str, edit: Edit) -> None:
+    assert apply_edits(document.encode(), [edit])[0] == b"# B\n"
+
+
 @pytest.mark.parametrize("anchor", ["", "  ", "\n"])
 def test_an_empty_anchor_names_nothing(anchor: str) -> None:
     assert answer("# A\n", delete(anchor)) == "empty"

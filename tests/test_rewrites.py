@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skillgit.document import Document, region_text
@@ -72,6 +72,14 @@ def test_an_answer_in_one_fence_is_taken_out_of_it(fence: str) -> None:
     assert rewritten("# A\n", fence.format("# B\n\n- x")) == "# B\n\n- x\n"
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["\n\ufeff# B", "\ufeff\n\ufeff# B", "---\nname: b\n---\n\ufeff# B", f"{GUIDANCE}\n\ufeff# B"],
+)
+def test_a_byte_order_mark_never_comes_with_an_answer(text: str) -> None:
+    assert rewrite_document(b"# A\n", text) == b"# B\n"
+
+
 def test_an_answer_of_two_fences_is_left_as_it_is() -> None:
     text = "```\na\n```\n\n```\nb\n```"
     assert rewritten("# A\n", text) == text + "\n"
@@ -109,6 +117,7 @@ DOCUMENTS = st.sampled_from(
 )  # fmt: skip
 
 
+@example("# A\n", "\n\ufeff")
 @given(DOCUMENTS, st.lists(PIECES, max_size=14).map("\n".join) | st.text(max_size=60))
 def test_whatever_comes_the_protected_parts_are_the_same_bytes(document: str, text: str) -> None:
     before = Document.parse(document.encode())
