@@ -12,6 +12,8 @@ from typing import Generic, TypeVar
 
 from skillgit.errors import WaitingError
 
+_LONGEST_WAIT_S = 0.5
+
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
@@ -82,9 +84,13 @@ class _Pool(Generic[ItemT, ResultT]):
         return [self._done[index] for index in sorted(self._done)]
 
     def _wait(self) -> None:
-        """Wait for the items, not for the threads: one may be only half started."""
+        """Wait for the items, not for the threads: one may be only half started.
+
+        A signal that comes just before a wait is seen when that ends, so none is long.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: not self._waiting and not self._in_flight)
+            while self._waiting or self._in_flight:
+                self._changed.wait(_LONGEST_WAIT_S)
 
     def _stop(self) -> None:
         with self._changed:

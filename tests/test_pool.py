@@ -140,46 +140,61 @@ def test_an_interrupt_inside_an_item_is_raised_in_the_caller() -> None:
 
 INTERRUPTED = textwrap.dedent(
     """
-    import os, sys, time
+    import os, signal, sys, threading
     from skillgit.pool import ordered_map
+
+    released = threading.Event()
+
+    def release():
+        sys.stdin.read()
+        released.set()
 
     def work(item):
         os.write(1, b"start %d\\n" % item)
-        time.sleep(float(sys.argv[1]))
+        released.wait()
         os.write(1, b"finish %d\\n" % item)
 
+    def interrupt(*_):
+        os.write(1, b"signal\\n")
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    threading.Thread(target=release, daemon=True).start()
     try:
         ordered_map(work, range(40), 2)
     except KeyboardInterrupt:
-        print("interrupted", flush=True)
-        sys.exit(130)
+        os.write(1, b"interrupted\\n")
+        os._exit(130)
     """
 )
 
 
-def _run_and_interrupt(seconds: float, *, times: int) -> tuple[int, list[str]]:
-    child = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, str(seconds)],
+def _run_and_interrupt(*, times: int) -> list[str]:
+    """What a pool of two that never ends says when it is interrupted, and then released."""
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-    )
-    assert child.stdout is not None
-    lines = [child.stdout.readline().strip() for _ in range(2)]
-    for _ in range(times):
-        os.kill(child.pid, signal.SIGINT)
-        time.sleep(0.1)
-    rest, _ = child.communicate(timeout=PATIENCE)
-    return child.returncode, lines + rest.split("\n")[:-1]
+    ) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        lines = [child.stdout.readline() for _ in range(2)]
+        for _ in range(times):
+            os.kill(child.pid, signal.SIGINT)
+            lines.append(child.stdout.readline())
+            time.sleep(0.1)
+        child.stdin.close()
+        lines += child.stdout.readlines()
+        assert child.wait(PATIENCE) == 130
+        return [line.split()[0] for line in lines]
 
 
 def test_ctrl_c_waits_for_what_is_in_flight_and_starts_nothing_more() -> None:
-    code, lines = _run_and_interrupt(1.0, times=1)
-    assert code == 130
-    assert sum(line.startswith("start") for line in lines) == 2
-    assert sum(line.startswith("finish") for line in lines) == 2
+    said = _run_and_interrupt(times=1)
+    assert said == ["start", "start", "signal", "finish", "finish", "interrupted"]
 
 
 def test_a_second_ctrl_c_does_not_wait() -> None:
-    code, lines = _run_and_interrupt(60, times=2)
-    assert code == 130
-    assert not any(line.startswith("finish") for line in lines)
+    said = _run_and_interrupt(times=2)
+    assert said == ["start", "start", "signal", "signal", "interrupted"]
