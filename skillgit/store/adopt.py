@@ -16,7 +16,7 @@ from skillgit.errors import UserError
 from skillgit.history import Remeasured
 from skillgit.records import Record
 from skillgit.store.adopted import How, Lineage, Recognised, is_adopted, is_ancestor, read_lineage
-from skillgit.store.fast_forward import fast_forward, how_to_undo, work_tree_of
+from skillgit.store.fast_forward import fast_forward, how_to_undo, refuse_changed, work_tree_of
 from skillgit.store.git_cli import GitCli
 from skillgit.store.names import HEADS, PROPOSALS
 from skillgit.store.part import part_of
@@ -171,6 +171,7 @@ class Adopter:
         if not replay.measured:
             state = AdoptState.REPLAYED_UNMEASURED
             if self.regate is not None:
+                refuse_changed(self.cli, onto, old=old, new=replay.trees[-1])
                 found = self.regate(lineage, replay.trees[-1], old)
                 state = AdoptState.REGATED
         new = replayer.make(lineage, replay, found)

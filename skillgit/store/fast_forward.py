@@ -9,6 +9,7 @@ import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from skillgit.errors import RepositoryError
 from skillgit.store.git_cli import GitCli, GitResult
@@ -63,6 +64,23 @@ def fast_forward(git: GitCli, branch: str, *, old: str, new: str) -> None:
         raise RepositoryError(result.words, hint=f"Nothing was changed; {branch} is where it was.")
 
 
+def refuse_changed(git: GitCli, branch: str, *, old: str, new: str) -> None:
+    """Nothing, when no file that would change, up to a commit or tree, has changes of a person's.
+
+    For what is dear to find out; `fast_forward` looks for itself.
+    Raises: RepositoryError naming those that have.
+    """
+    folder = work_tree_of(git, branch)
+    if folder is None:
+        return
+    changed = [file.path for file in _files(git.at(folder), old, new) if not file.is_known]
+    if changed:
+        raise RepositoryError(
+            f"there are changes in the way that are not committed: {', '.join(changed)}",
+            hint="Commit them or stash them first. Nothing was measured, nothing was changed.",
+        )
+
+
 def how_to_undo(git: GitCli, branch: str, old: str) -> str:
     """The command that puts a branch back, and its work tree too if it has one."""
     folder = work_tree_of(git, branch)
@@ -87,18 +105,38 @@ def _settle(git: GitCli, old: str, new: str) -> bool:
     work tree holds nothing that could be lost.
     """
     written: list[str] = []
-    for path, old_id, new_id in _changes(git, old, new):
-        staged = git.run("rev-parse", "--quiet", "--verify", f":{path}").text or None
-        present = git.run("hash-object", f"--path={path}", "--", path).text or None
-        if staged not in (old_id, new_id) or present not in (old_id, new_id):
+    for file in _files(git, old, new):
+        if not file.is_known:
             return False
-        if present == new_id and staged != new_id and new_id is not None:
-            written.append(path)
+        if file.present == file.new and file.staged != file.new and file.new is not None:
+            written.append(file.path)
     return bool(written) and git.run("update-index", "--add", "--", *written).ok
 
 
+class _File(NamedTuple):
+    """A file that a move would change: its blobs before and after, in the index and on disk."""
+
+    path: str
+    old: str | None
+    new: str | None
+    staged: str | None
+    present: str | None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether what is there is, to the byte, the old one or the new one."""
+        return {self.staged, self.present} <= {self.old, self.new}
+
+
+def _files(git: GitCli, old: str, new: str) -> Iterator[_File]:
+    for path, old_id, new_id in _changes(git, old, new):
+        staged = git.run("rev-parse", "--quiet", "--verify", f":{path}").text or None
+        present = git.run("hash-object", f"--path={path}", "--", path).text or None
+        yield _File(path, old_id, new_id, staged, present)
+
+
 def _changes(git: GitCli, old: str, new: str) -> Iterator[tuple[str, str | None, str | None]]:
-    """The files that differ between two commits, each with its blob in both."""
+    """The files that differ between two commits or trees, each with its blob in both."""
     raw = git.checked("diff-tree", "-r", "-z", "--no-renames", "--full-index", old, new).stdout
     fields = raw.decode("utf-8", "surrogateescape").split("\0")
     for entry, path in zip(fields[::2], fields[1::2], strict=False):

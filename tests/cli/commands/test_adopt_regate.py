@@ -120,6 +120,18 @@ def test_a_budget_stops_it_before_anything_moves(skillgit, edited: Path, git) ->
     assert "measured on val" in skillgit("adopt", "train-1", "--regate").ok().out
 
 
+def test_nothing_is_paid_while_changes_are_in_the_way(skillgit, edited: Path, git) -> None:
+    mine = (edited / SKILL).read_text() + "mine\n"
+    (edited / SKILL).write_text(mine)
+    done = skillgit("adopt", "train-1", "--regate")
+    assert done.code == 1
+    assert "not committed: skills/brief/SKILL.md" in done.err
+    assert "calls" not in done.err
+    assert (edited / SKILL).read_text() == mine
+    git("stash", "--quiet")
+    assert "measured on val" in skillgit("adopt", "train-1", "--regate").ok().out
+
+
 def test_without_a_key_nothing_moves(skillgit, edited: Path, git) -> None:
     config = edited / "skillgit.toml"
     text = config.read_text().replace('provider = "simulated"', 'provider = "openai"')
