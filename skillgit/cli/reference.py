@@ -10,6 +10,7 @@ import inspect
 import sys
 from collections.abc import Iterator
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 from types import ModuleType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -82,10 +83,11 @@ def config_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def attribute_docs(module: ModuleType) -> dict[tuple[str, str], str]:
-    """The docstrings under the attributes of a module's classes, by class and attribute."""
+def attribute_docs(package: ModuleType) -> dict[tuple[str, str], str]:
+    """The docstrings under the attributes of a package's classes, by class and attribute."""
     found: dict[tuple[str, str], str] = {}
-    for owner in ast.parse(inspect.getsource(module)).body:
+    files = sorted(Path(package.__path__[0]).glob("*.py"))
+    for owner in chain.from_iterable(ast.parse(file.read_text("utf-8")).body for file in files):
         if not isinstance(owner, ast.ClassDef):
             continue
         for field, text in zip(owner.body, owner.body[1:], strict=False):

@@ -6,8 +6,10 @@ import click
 import pytest
 
 from skillgit import config
+from skillgit.cli import commands as commands_package
 from skillgit.cli.group import COMMANDS
 from skillgit.cli.reference import attribute_docs, cli_page, config_page, contexts
+from skillgit.records import Record
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference"
 REGENERATE = "make docs"
@@ -44,7 +46,7 @@ def test_every_command_that_reports_speaks_json(name: str, command: click.Comman
 
 
 def test_every_module_of_a_command_is_in_the_registry() -> None:
-    folder = Path(config.__file__).parent / "cli" / "commands"
+    folder = Path(commands_package.__file__).parent
     assert {file.stem for file in folder.glob("[a-z]*.py")} == set(COMMANDS)
 
 
@@ -54,7 +56,7 @@ def test_every_key_of_the_config_says_what_it_is_for() -> None:
         record
         for record in vars(config).values()
         if isinstance(record, type)
-        and issubclass(record, config.Record)
+        and issubclass(record, Record)
         and record.__name__.endswith("Config")
         and record is not config.Config
     ]

@@ -1,0 +1,85 @@
+"""skillgit.toml ↔ record. Every key here changes behaviour; any other key is an error."""
+
+from __future__ import annotations
+
+from skillgit.config.budget import (
+    BudgetConfig,
+    PriceConfig,
+    PricesConfig,
+)
+from skillgit.config.file import (
+    CONFIG_FILE,
+    Config,
+    parse_config,
+    parse_configs,
+)
+from skillgit.config.kinds import (
+    Count,
+    Fraction,
+    Price,
+)
+from skillgit.config.nights import (
+    Miner,
+    NightOptimizer,
+    SleepConfig,
+)
+from skillgit.config.sources import (
+    ColumnsConfig,
+    ModelConfig,
+    Provider,
+    RepoConfig,
+    SimulationConfig,
+    SkillConfig,
+    TasksConfig,
+    without_user_info,
+)
+from skillgit.config.training import (
+    AppendixSource,
+    GateConfig,
+    Leak,
+    LrConfig,
+    LrMode,
+    MetaSkillConfig,
+    PairPolicy,
+    ReflectConfig,
+    Scheduler,
+    SlowUpdateConfig,
+    TrainConfig,
+    UpdateMode,
+)
+
+__all__ = [
+    "CONFIG_FILE",
+    "AppendixSource",
+    "BudgetConfig",
+    "ColumnsConfig",
+    "Config",
+    "Count",
+    "Fraction",
+    "GateConfig",
+    "Leak",
+    "LrConfig",
+    "LrMode",
+    "MetaSkillConfig",
+    "Miner",
+    "ModelConfig",
+    "NightOptimizer",
+    "PairPolicy",
+    "Price",
+    "PriceConfig",
+    "PricesConfig",
+    "Provider",
+    "ReflectConfig",
+    "RepoConfig",
+    "Scheduler",
+    "SimulationConfig",
+    "SkillConfig",
+    "SleepConfig",
+    "SlowUpdateConfig",
+    "TasksConfig",
+    "TrainConfig",
+    "UpdateMode",
+    "parse_config",
+    "parse_configs",
+    "without_user_info",
+]
