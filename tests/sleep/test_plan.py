@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 from night_projects import CONFIG, ask, asks
 
-from skillgit.config import GateConfig, Leak, Metric, parse_config
+from skillgit.config import GateConfig, Leak, parse_config
+from skillgit.records import Metric
 from skillgit.sleep.plan import night_config, why_unverified
 
 TURNED = {

@@ -1,0 +1,59 @@
+"""What a run writes down: states, steps and note lines, as the store keeps them.
+
+A commit's trailers carry a `RunState`; its note carries a `StepNote` or one of its siblings; a
+skill object's note carries `ScoresLine` and `RejectedLine`. All are read back by resume.
+"""
+
+from __future__ import annotations
+
+from skillgit.history.entry import (
+    Entry,
+)
+from skillgit.history.notes import (
+    AppendixRecord,
+    ConfigNote,
+    Costs,
+    NightNote,
+    NoteLine,
+    Refresh,
+    RejectedLine,
+    ReportNote,
+    ScoresLine,
+    StepNote,
+    TestNote,
+    TurnedDownNote,
+)
+from skillgit.history.states import (
+    CandidateScore,
+    Mark,
+    Phase,
+    Position,
+    Remeasured,
+    RunCommit,
+    RunHead,
+    RunState,
+)
+
+__all__ = [
+    "AppendixRecord",
+    "CandidateScore",
+    "ConfigNote",
+    "Costs",
+    "Entry",
+    "Mark",
+    "NightNote",
+    "NoteLine",
+    "Phase",
+    "Position",
+    "Refresh",
+    "RejectedLine",
+    "Remeasured",
+    "ReportNote",
+    "RunCommit",
+    "RunHead",
+    "RunState",
+    "ScoresLine",
+    "StepNote",
+    "TestNote",
+    "TurnedDownNote",
+]
