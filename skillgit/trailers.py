@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -112,7 +113,9 @@ def _read_score(text: str) -> tuple[float | None, bool] | None:
     return None if matched is None else (float(matched[2]), matched[1] is not None)
 
 
+@lru_cache(maxsize=2)
 def _read_state(text: str) -> RunState | None:
+    """The state in one line of JSON; a rejected candidate and its revert have the same line."""
     try:
         return RunState.model_validate_json(text)
     except ValidationError:
