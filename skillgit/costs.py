@@ -9,17 +9,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 
 from skillgit.bench import judge_config
-from skillgit.config import Config, ModelConfig
-from skillgit.estimate import merge_calls, most_calls
+from skillgit.config import Config, ModelConfig, TrainConfig
+from skillgit.estimate import most_calls, optimizer_calls, summed
 from skillgit.guards.length import skill_tokens, tokens_in
 from skillgit.incumbent import is_refresh_due
 from skillgit.judges import judge_asks
 from skillgit.models.paid import cost_of
 from skillgit.records import Record, Role, Task, Usage
 from skillgit.standing import Standing, Training
-from skillgit.train import batch_of
+from skillgit.train import batches_of
 
 CURTAILED = 0.75
 """The share of a validation that is run where it may be cut short, as benchmarks/gate.py has it."""
@@ -73,9 +74,11 @@ def likely_calls(setup: Training, standing: Standing | None) -> dict[Role, int]:
     if standing is None:
         calls += _attempts(setup.tasks.val, gate.repeats)
     for step in range((standing.step if standing else 0) + 1, setup.total_steps + 1):
-        batch = batch_of(setup, step)
-        calls += _attempts(batch, 1.0) + _attempts(setup.tasks.val, share)
-        calls[Role.OPTIMIZER] += _optimizer_calls(setup, len(batch), failing)
+        batches = batches_of(setup, step)
+        calls += _attempts([*chain.from_iterable(batches)], 1.0)
+        calls += _attempts(setup.tasks.val, share)
+        cut = [_minibatches(len(batch), failing, setup.config.train) for batch in batches]
+        calls[Role.OPTIMIZER] += optimizer_calls(setup, summed(cut))
         if gate.enabled and is_refresh_due(setup, setup.position(step)):
             calls += _attempts(setup.tasks.val, gate.repeats)
     calls += _epoch_ends(setup, standing)
@@ -108,14 +111,13 @@ def _attempts(tasks: tuple[Task, ...] | list[Task], times: float) -> Counter[Rol
     return Counter({Role.TARGET: math.ceil(times * turns), Role.JUDGE: math.ceil(times * judged)})
 
 
-def _optimizer_calls(setup: Training, batch: int, failing: float) -> int:
-    sizes = setup.config.train
+def _minibatches(batch: int, failing: float, sizes: TrainConfig) -> list[int]:
+    """How many minibatches of each kind a batch is cut into when such a share of it fails."""
     failed = round(batch * failing)
     groups = [math.ceil(failed / sizes.minibatch_size)]
     if not sizes.failure_only:
         groups.append(math.ceil((batch - failed) / sizes.minibatch_size))
-    merges = sum(merge_calls(n, sizes.merge_batch_size) for n in groups)
-    return sum(groups) + merges + (len(groups) > 1 and all(groups)) + 1
+    return groups
 
 
 # ── how long calls are ───────────────────────────────────────────────────────────────────────

@@ -222,6 +222,7 @@ def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
             "warnings": judged.warnings,
             "score_before": before.state.current.score,
             "score_after": judged.score,
+            "score_after_is_bound": judged.is_bound,
         }
     )
     if not judged.action.accepted:

@@ -66,7 +66,8 @@ class SlowUpdateNote(NoteLine):
     """What was written into the protected region, or why nothing was.
 
     `reflection` is about the guidance before: what helped, what hurt. `failure` says what was
-    wrong with an answer. Scores are there when the gate judged.
+    wrong with an answer. Scores are there when the gate judged; the one after is only an upper
+    bound where validation was cut short.
     """
 
     kind: Literal["slow_update"] = "slow_update"
@@ -81,6 +82,7 @@ class SlowUpdateNote(NoteLine):
     warnings: tuple[str, ...] = ()
     score_before: float | None = None
     score_after: float | None = None
+    score_after_is_bound: bool = False
     prompts: dict[str, str] = Field(default_factory=dict)
 
 

@@ -30,7 +30,8 @@ def most_calls(setup: Training, standing: Standing | None) -> dict[Role, int]:
     for step in range(done + 1, setup.total_steps + 1):
         batches = batches_of(setup, step)
         calls += _attempts(setup, chain.from_iterable(batches)) + val
-        calls[Role.OPTIMIZER] += _optimizer_calls(setup, [*map(len, batches)])
+        cut = [_minibatches(len(batch), setup.config.train) for batch in batches]
+        calls[Role.OPTIMIZER] += optimizer_calls(setup, summed(cut))
         if setup.config.gate.enabled and is_refresh_due(setup, setup.position(step)):
             calls += val
     calls += _epoch_end_calls(setup, _epoch_ends_to_come(setup, standing))
@@ -74,11 +75,17 @@ def _epoch_end_calls(setup: Training, epochs: int) -> Counter[Role]:
     return calls
 
 
-def _optimizer_calls(setup: Training, batches: Sequence[int]) -> int:
-    """Minibatches of failures and of successes, their merges, one ranking, and what a mode adds."""
+def summed(cut: Sequence[Sequence[int]]) -> list[int]:
+    """The minibatches of several batches together, of each kind."""
+    return [sum(kind) for kind in zip(*cut, strict=True)]
+
+
+def optimizer_calls(setup: Training, minibatches: Sequence[int]) -> int:
+    """The calls of one step: so many minibatches, their merges, one ranking, what a mode adds.
+
+    Shape: `minibatches` are those of failures, and those of successes if they are looked at.
+    """
     config = setup.config
-    cut = [_minibatches(size, config.train) for size in batches]
-    minibatches: list[int] = [sum(kind) for kind in zip(*cut, strict=True)]
     calls = sum(minibatches) + (config.lr.mode is LrMode.AUTONOMOUS) + config.reflect.skill_aware
     if config.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
         return calls + merge_calls(sum(minibatches), config.train.merge_batch_size)

@@ -153,11 +153,6 @@ def batches_of(setup: Training, step: int) -> list[list[Task]]:
     return [[by_id[task_id] for task_id in batch] for batch in batches]
 
 
-def batch_of(setup: Training, step: int) -> list[Task]:
-    """All train tasks that a step rolls out, in their order."""
-    return [*chain.from_iterable(batches_of(setup, step))]
-
-
 def _rejected_alone(setup: Training, standing: Standing, step: int) -> list[Edit]:
     """The edits that were rejected alone on the text that training stands at."""
     lines = setup.store.rejections(

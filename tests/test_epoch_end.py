@@ -387,6 +387,7 @@ def test_gated_guidance_that_is_not_better_is_rejected_and_leaves_no_trace_in_th
     judged = [note for note in notes if note.outcome is Renewal.REJECTED]
     assert judged
     assert all(note.score_after is not None for note in judged)
+    assert all(note.score_after_is_bound == ("cut short" in note.gate_reason) for note in judged)
     assert GUIDANCE not in text_at(project, "skillopt/run/train-1")
     assert all(r.entry.score.score is not None for r in records)
 

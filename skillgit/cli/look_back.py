@@ -47,7 +47,8 @@ def _print_comparison(note: ComparisonNote) -> None:
 def _print_guidance(note: SlowUpdateNote) -> None:
     print(f"\nGuidance: {_outcome(note)}")
     if note.score_after is not None:
-        print(f"  score {number(note.score_after)}, before {number(note.score_before)}")
+        after = number(note.score_after, bound=note.score_after_is_bound)
+        print(f"  score {after}, before {number(note.score_before)}")
     for label, text in (("gate", note.gate_reason), ("looking back", note.reflection)):
         if text:
             print(f"  {label}: {one_line(text)}")

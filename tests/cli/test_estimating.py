@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 PRICES = """
 [budget.prices]
 target = { prompt = 0.05, completion = 0.4 }
@@ -47,6 +49,31 @@ def test_after_a_run_has_begun_it_knows_how_long_calls_are(skillgit, skill_repo:
     most, likely = found["estimate"]["most"], found["estimate"]["likely"]
     assert 0 < likely["usd"] <= most["usd"]
     assert all(likely["calls"][role] <= most["calls"][role] for role in likely["calls"])
+
+
+@pytest.mark.parametrize(
+    ("more", "extra"),
+    [
+        ("[lr]\nmode = 'autonomous'\n", 1),
+        ("[reflect]\nskill_aware = true\n", 1),
+        ("[train]\nupdate_mode = 'rewrite_from_suggestions'\n", 1),
+    ],
+)
+def test_what_a_mode_asks_more_is_in_both_lines(
+    skillgit, skill_repo: Path, git, more: str, extra: int
+) -> None:
+    def optimizer_calls() -> tuple[int, list[int]]:
+        (found,) = skillgit("train", "--estimate", "--json").ok().objects
+        both = [found["estimate"][line]["calls"]["optimizer"] for line in ("most", "likely")]
+        return found["steps"], both
+
+    set_up(skillgit, skill_repo, git)
+    steps, plain = optimizer_calls()
+    config = skill_repo / "skillgit.toml"
+    table, _, setting = more.partition("\n")
+    text = config.read_text()
+    config.write_text(text.replace(table, more) if table in text else f"{text}\n{more}")
+    assert optimizer_calls()[1] == [calls + steps * extra for calls in plain], setting
 
 
 def test_without_a_key_it_can_be_had(skillgit, skill_repo: Path, git) -> None:
