@@ -29,6 +29,11 @@ _ACTIONS = {action.value: action for action in Action}
 _AS_WRITTEN = re.compile(
     rf"{RUN}: (\S+)\n{STEP}: ([0-9]+)\n{ACTION}: (\S+)\n{SCORE}: (\S+)\n{STATE}: ([^\n]+)\n*"
 )
+_QUOTED = re.compile(
+    rf"^[ \t>*]*{RUN}: (\S+)\s+{STEP}: ([0-9]+)\s+{ACTION}: (\S+)\s+{SCORE}: (\S+)\s+"
+    rf"{STATE}: (\{{.*\}})",
+    re.MULTILINE,
+)
 _TRAILER = re.compile(r"([A-Za-z0-9-]+)[ \t]*:(.*)", re.DOTALL)
 _GITS_OWN = ("Signed-off-by: ", "(cherry picked from commit ")
 _SCORE_TEXT = re.compile(r"(<=)?([0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)")
@@ -85,6 +90,15 @@ def parse_commit(message: str) -> ParsedTrailers | None:
     if values is None or len(values) != len(_KEYS):
         return None
     return _read(values[RUN], values[STEP], values[ACTION], values[SCORE], values[STATE])
+
+
+def quoted_commits(message: str) -> tuple[ParsedTrailers, ...]:
+    """The commits of runs that a message quotes, as a squash of many does, in their order there.
+
+    Raises: RepositoryError for a commit that a newer skillgit wrote.
+    """
+    found = (_read(*fields) for fields in _QUOTED.findall(message))
+    return tuple(trailers for trailers in found if trailers is not None)
 
 
 def _read(run: str, step: str, action: str, score: str, state: str) -> ParsedTrailers | None:

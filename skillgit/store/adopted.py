@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
@@ -13,18 +12,12 @@ from skillgit.records import Action, Record
 from skillgit.store.learned import find_rules
 from skillgit.store.names import is_night
 from skillgit.store.trees import message_of
-from skillgit.trailers import ParsedTrailers, parse_commit
+from skillgit.trailers import ParsedTrailers, parse_commit, quoted_commits
 
 MAX_ON_TOP = 200
 """How many commits of a person's may stand on a proposal before it is taken for none."""
 
 Step = tuple[int, str]
-
-_QUOTED = re.compile(
-    r"^[ \t>*]*Skillopt-Step: ([0-9]+)\s+Skillopt-Action: (\S+)\s+Skillopt-Score: \S+\s+"
-    r"Skillopt-State: (\{.*\})",
-    re.MULTILINE,
-)
 
 
 class Lineage(Record):
@@ -186,7 +179,5 @@ def _steps_told(git: pygit2.Repository, commit: str, run_id: str) -> Sequence[St
     message = message_of(git[commit].peel(pygit2.Commit))
     if run_id not in message:
         return ()
-    mark = f'"run_id":"{run_id}"'
-    return [
-        (int(step), action) for step, action, state in _QUOTED.findall(message) if mark in state
-    ]
+    own = (t for t in quoted_commits(message) if t.state.run_id == run_id)
+    return [(trailers.step, trailers.action.value) for trailers in own]

@@ -17,15 +17,13 @@ from skillgit.errors import DocumentError, UserError
 from skillgit.history import Remeasured, StepNote
 from skillgit.layout import Region
 from skillgit.messages import applied_again, without_trailers
-from skillgit.records import Action, Edit, EditOutcome, Outcome, Record
+from skillgit.records import Edit, EditOutcome, Outcome, Record
 from skillgit.store.adopted import Lineage, blob_ids, changed_paths, steps_on, versions_on
 from skillgit.store.git_cli import GitCli
-from skillgit.store.names import is_night, notes_ref
-from skillgit.store.note_lines import parse_lines
-from skillgit.store.notes import Notes
+from skillgit.store.names import is_night
+from skillgit.store.noted import NotedVersions
 from skillgit.store.refs import Refs
 from skillgit.store.rewrite import commit_elsewhere
-from skillgit.store.runs import run_tip, walk
 from skillgit.store.signing import Sign
 from skillgit.store.trees import message_of, replace_files
 from skillgit.trailers import ParsedTrailers, parse_commit
@@ -57,35 +55,16 @@ class NotedEdits:
     """The edits of runs' versions, from the notes on their branches."""
 
     def __init__(self, git: pygit2.Repository, refs: Refs) -> None:
-        self._git = git
-        self._refs = refs
-        self._commits: dict[str, dict[tuple[int, Action], str]] = {}
+        self._noted = NotedVersions(git, refs)
 
     def __call__(self, trailers: ParsedTrailers) -> Sequence[Edit] | None:
         """The edits that are in the text of a step's version."""
-        commits = self._commits.get(trailers.state.run_id)
-        if commits is None:
-            commits = self._commits[trailers.state.run_id] = self._read(trailers)
-        commit = commits.get((trailers.step, trailers.action))
-        if commit is None:
-            return None
-        notes = Notes(self._git, self._refs, notes_ref(trailers.run))
-        for line in parse_lines(notes.lines(commit)):
+        for line in self._noted.lines(trailers):
             if isinstance(line, StepNote) and line.step == trailers.step:
                 if line.update_mode != PATCH or line.appendix is not None:
                     return None
                 return [o.edit for o in line.edits if o.outcome.changed_text]
         return None
-
-    def _read(self, trailers: ParsedTrailers) -> dict[tuple[int, Action], str]:
-        """The run's commits by what they stand for; none when another run has its name here."""
-        tip = run_tip(self._git, trailers.run)
-        if tip is None:
-            return {}
-        found = list(walk(self._git, tip))
-        if found[0].state.run_id != trailers.state.run_id:
-            return {}
-        return {(commit.step, commit.action): commit.id for commit in found}
 
 
 class Replayer:
