@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "train": "Train the skill; go on where an unfinished run stopped",
     "log": "Show a run as a table, a step a line",
     "show": "Show one version: its diff, its edits and why, its scores",
+    "blame": "Show for each line which step brought it, and what asked for it",
     "eval": "Score any version, or compare two; nothing known is measured again",
     "aa": "Measure how noisy the score of one version is",
     "status": "Show the runs, the best skill, and what to do next",

@@ -93,9 +93,9 @@ def _last_line(outcome: EditOutcome, hunk: Hunk) -> int:
     """The line of the hunk that an edit's text ends on; the hunk's last where it is not plain."""
     edit = outcome.edit
     sign, text = ("-", edit.anchor) if edit.op is EditOp.DELETE else ("+", edit.content)
-    wanted = _folded(text.strip().rpartition("\n")[2])
+    wanted = folded(text.strip().rpartition("\n")[2])
     for index, line in enumerate(hunk.lines):
-        if line.startswith(sign) and wanted in _folded(line[1:]):
+        if line.startswith(sign) and wanted in folded(line[1:]):
             return index
     return len(hunk.lines) - 1
 
@@ -115,16 +115,17 @@ def _made(outcome: EditOutcome, hunk: Hunk, *, main_path: str) -> bool:
     edit = outcome.edit
     if hunk.path != (main_path if edit.target == "skill" else edit.target):
         return False
-    added, removed = _folded("\n".join(hunk.added)), _folded("\n".join(hunk.removed))
-    brought = _folded(edit.content) in added
+    added, removed = folded("\n".join(hunk.added)), folded("\n".join(hunk.removed))
+    brought = folded(edit.content) in added
     match edit.op:
         case EditOp.ADD:
             return bool(edit.content.strip()) and brought
         case EditOp.DELETE:
-            return _folded(edit.anchor) in removed
+            return folded(edit.anchor) in removed
         case EditOp.REPLACE:
-            return brought and _folded(edit.anchor) in removed
+            return brought and folded(edit.anchor) in removed
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """A text's words with plain quotes and single blanks, to tell whether it is the same text."""
     return " ".join(unicodedata.normalize("NFC", text).translate(_QUOTES).split())

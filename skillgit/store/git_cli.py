@@ -43,6 +43,7 @@ _FIXED = {
     "GIT_MERGE_AUTOEDIT": "no",
     "GIT_PAGER": "cat",
 }
+_MARK = re.compile(r"\A(?:fatal|error): ")
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -65,9 +66,9 @@ class GitResult(Record):
 
     @property
     def words(self) -> str:
-        """What git said about a failure, without user info in URLs."""
+        """What git said about a failure, without its first mark and user info in URLs."""
         said = self.stderr.strip() or self.text.strip() or f"git ended with code {self.code}"
-        return _USER_INFO.sub("", said)
+        return _USER_INFO.sub("", _MARK.sub("", said))
 
 
 class GitCli:

@@ -43,7 +43,7 @@ def test_no_argument_meets_a_shell(cli: GitCli, tmp_path: Path) -> None:
 def test_a_password_in_a_url_is_not_repeated() -> None:
     said = "fatal: Authentication failed for 'https://user:secret@example.org/x.git/'\n"
     result = GitResult(code=128, stdout=b"", stderr=said)
-    assert result.words == "fatal: Authentication failed for 'https://example.org/x.git/'"
+    assert result.words == "Authentication failed for 'https://example.org/x.git/'"
 
 
 def test_the_environment_is_the_one_handed_in_and_does_not_mislead(
