@@ -148,8 +148,14 @@ def _of_guidance(lines: Sequence[NoteLine], text: str) -> dict[str, object]:
 
 
 def _tasks_of_lapse(patches: Sequence[RawPatch], text: str) -> tuple[str, ...]:
-    lapses = (lapse for patch in patches for lapse in patch.lapses if _same(text, lapse.note))
-    return tuple(dict.fromkeys(task for lapse in lapses for task in lapse.task_ids))
+    """The tasks that a note on a lapse is about; those it was shown where it names none."""
+    found = [
+        lapse.task_ids or patch.task_ids
+        for patch in patches
+        for lapse in patch.lapses
+        if _same(text, lapse.note)
+    ]
+    return tuple(dict.fromkeys(task for tasks in found for task in tasks))
 
 
 def _same(line: str, other: str) -> bool:

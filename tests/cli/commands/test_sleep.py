@@ -61,6 +61,18 @@ def test_a_night_is_measured_again_where_the_skill_has_changed(
     assert "calls" not in skillgit("adopt", "night-1", "--regate").ok().err
 
 
+def test_a_line_of_a_night_is_traced_to_the_requests_behind_it(
+    house: House, skillgit: Skillgit
+) -> None:
+    skillgit("sleep").ok()
+    skillgit("adopt", "night-1").ok()
+    lines = skillgit("blame", "--json").ok().objects
+    (line,) = [line for line in lines if "uv instead of pip" in line["text"]]
+    assert line["origin"]["version"] == "night-1@1"
+    assert line["origin"]["edit"]
+    assert line["origin"]["tasks"]
+
+
 def test_a_night_is_measured_only_where_its_tasks_are(house: House, skillgit: Skillgit) -> None:
     skillgit("sleep").ok()
     house.write("skills/notes/SKILL.md", (house.path / "skills/notes/SKILL.md").read_text() + "x\n")
