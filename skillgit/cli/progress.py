@@ -70,13 +70,10 @@ class Snapshot:
         return f"{of}, {self.phase}{part}" if self.phase else of
 
     def standing(self) -> str:
-        """The scores, what was spent, and how long it will take."""
-        parts = [
-            f"score {number(self.current)}",
-            f"best {number(self.best)}",
-            f"{amount(self.calls)} calls",
-            f"{amount(self.tokens)} tokens",
-        ]
+        """The scores that are known, what was spent, and how long it will take."""
+        scores = (("score", self.current), ("best", self.best))
+        parts = [f"{name} {number(score)}" for name, score in scores if score is not None]
+        parts += [f"{amount(self.calls)} calls", f"{amount(self.tokens)} tokens"]
         if self.seconds_left is not None:
             parts.append(f"{duration(self.seconds_left)} left")
         return ", ".join(parts)

@@ -33,7 +33,7 @@ def test_a_moment_is_two_lines_that_fit_a_terminal() -> None:
 def test_what_is_not_known_yet_is_left_out() -> None:
     start = Snapshot("evaluate", 0, 0, 1, 4, None, None, 1, 0, None)
     assert start.where() == "start, evaluate 1/4"
-    assert start.standing() == "score -, best -, 1 calls, 0 tokens"
+    assert start.standing() == "1 calls, 0 tokens"
 
 
 def test_times_are_for_people() -> None:
