@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "status": "Show the runs, the best skill, and what to do next",
     "doctor": "Look whether all is in order, and say what to do",
     "adopt": "Bring a run's proposal into the branch it was made for",
+    "undo": "Take back the last adopt",
     "sleep": "Learn from your agent sessions over night, and propose a branch",
     "reject": "Turn a proposal down, with a reason that later nights read",
     "harvest": "Find tasks in what you told your agents",

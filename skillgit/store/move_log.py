@@ -51,14 +51,14 @@ class MoveLog:
         log.touch(mode=0o600)
         return log.stat().st_mtime - file.stat().st_mtime
 
-    def moves(self, ref: str) -> Iterator[dict[str, object]]:
-        """The moves of a ref that were tried, oldest first."""
+    def moves(self, ref: str | None = None) -> Iterator[dict[str, object]]:
+        """The moves that were tried, oldest first; those of one ref, where one is named."""
         for line in self._private.moves.read_bytes().splitlines():
             try:
                 move = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(move, dict) and move.get("ref") == ref:
+            if isinstance(move, dict) and ref in (None, move.get("ref")):
                 yield move
 
     def left_behind(self, ref: str, current: str | None, lock: Path) -> bool:

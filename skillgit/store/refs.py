@@ -86,6 +86,10 @@ class Refs:
         """Log a move that the git command line is about to make."""
         self._log.write(name, old, new)
 
+    def logged(self) -> list[dict[str, object]]:
+        """The log of moves that were tried, oldest first."""
+        return [*self._log.moves()] if self._private.moves.is_file() else []
+
     def announced(self, name: str) -> set[str]:
         """Everything that the log says a ref was to be moved to."""
         if not self._private.moves.is_file():
