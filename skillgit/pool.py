@@ -8,6 +8,8 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from skillgit.errors import WaitingError
@@ -60,7 +62,8 @@ class _Pool(Generic[ItemT, ResultT]):
         self._function = function
         self._waiting = deque(enumerate(items))
         self._in_flight = 0
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._news: SimpleQueue[None] = SimpleQueue()
         self._done: dict[int, ResultT] = {}
         self._failed: dict[int, BaseException] = {}
 
@@ -86,14 +89,19 @@ class _Pool(Generic[ItemT, ResultT]):
     def _wait(self) -> None:
         """Wait for the items, not for the threads: one may be only half started.
 
-        A signal that comes just before a wait is seen when that ends, so none is long.
+        A signal that comes just before a wait is seen when that ends, so none is long. A
+        condition would not do: a Ctrl-C in the midst of its own code leaves its lock astray.
         """
-        with self._changed:
-            while self._waiting or self._in_flight:
-                self._changed.wait(_LONGEST_WAIT_S)
+        while not self._is_idle():
+            with suppress(Empty):
+                self._news.get(timeout=_LONGEST_WAIT_S)
+
+    def _is_idle(self) -> bool:
+        with self._lock:
+            return not self._waiting and not self._in_flight
 
     def _stop(self) -> None:
-        with self._changed:
+        with self._lock:
             self._waiting.clear()
 
     def _work(self) -> None:
@@ -108,13 +116,13 @@ class _Pool(Generic[ItemT, ResultT]):
             self._put_down()
 
     def _take(self) -> tuple[int, ItemT] | None:
-        with self._changed:
+        with self._lock:
             if not self._waiting:
                 return None
             self._in_flight += 1
             return self._waiting.popleft()
 
     def _put_down(self) -> None:
-        with self._changed:
+        with self._lock:
             self._in_flight -= 1
-            self._changed.notify_all()
+        self._news.put(None)

@@ -46,10 +46,10 @@ def test_a_line_of_a_run_has_its_edit_its_tasks_and_its_scores(skillgit, adopted
     assert origin["before"] < origin["after"]
 
 
-def test_a_persons_lines_have_no_origin(skillgit, adopted: Path) -> None:
+def test_a_persons_lines_have_no_origin(skillgit, adopted: Path, git) -> None:
     lines = lines_of(skillgit)
     assert lines["# Brief writer"]["origin"] is None
-    assert lines["# Brief writer"]["author"] == "Ada Tester"
+    assert lines["# Brief writer"]["author"] == git("log", "-1", "--format=%an", "main").strip()
     assert lines["# Brief writer"]["subject"] == "Add the skill and its tasks"
 
 
@@ -66,7 +66,7 @@ def test_the_table_fits_and_says_how_to_hear_more(skillgit, adopted: Path) -> No
 
 def test_neighbours_of_one_origin_share_a_story(skillgit, adopted: Path) -> None:
     out = skillgit("blame", "-L", "1,3").ok().out
-    assert out.count("Ada Tester: Add the skill and its tasks") == 1
+    assert out.count(": Add the skill and its tasks") == 1
     assert [line[0] for line in out.splitlines()] == ["1", "2", "3", " "]
 
 
