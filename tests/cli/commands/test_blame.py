@@ -49,7 +49,8 @@ def test_a_line_of_a_run_has_its_edit_its_tasks_and_its_scores(skillgit, adopted
 def test_a_persons_lines_have_no_origin(skillgit, adopted: Path, git) -> None:
     lines = lines_of(skillgit)
     assert lines["# Brief writer"]["origin"] is None
-    assert lines["# Brief writer"]["author"] == git("log", "-1", "--format=%an", "main").strip()
+    commit = lines["# Brief writer"]["commit"]
+    assert lines["# Brief writer"]["author"] == git("log", "-1", "--format=%an", commit).strip()
     assert lines["# Brief writer"]["subject"] == "Add the skill and its tasks"
 
 
