@@ -14,7 +14,6 @@ from skillgit.history import (
     Mark,
     NoteLine,
     Phase,
-    RunState,
     TestNote,
 )
 from skillgit.incumbent import measured_again, settled
@@ -38,18 +37,8 @@ def baseline(setup: Training) -> Moment:
         )
     mark = Mark(score=setup.gate_score(found.score), step=0, origin="initial_skill")
     run = setup.run
-    state = RunState(
-        run_id=run.run_id,
-        skill=run.skill,
-        onto=run.onto,
-        epoch=0,
-        current=mark,
-        best=mark,
-        metric=run.metric,
-        tokens=account.costs.prompt_tokens + account.costs.completion_tokens,
-        target=run.target,
-        run=run.run,
-    )
+    tokens = account.costs.prompt_tokens + account.costs.completion_tokens
+    state = run.begun(mark, tokens=tokens)
     note = ConfigNote(
         run=run.run_id,
         identity=setup.identity,

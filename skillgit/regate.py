@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillgit.errors import UserError
-from skillgit.history import Mark, Position, Remeasured, RunState, ScoresLine
+from skillgit.history import Mark, Position, Remeasured, ScoresLine
 from skillgit.judging import Hearing, judge
 from skillgit.measuring import named
 from skillgit.models.journal import Journal
@@ -95,23 +95,11 @@ class Regate:
 
     def _standing(self, current: Skill) -> Standing:
         """Where a run would stand that begins at a text which nobody has measured."""
-        run = self.setup.run
         mark = Mark(score=None, step=0, origin="initial_skill")
         nothing = Measurements(object_id=self.store.object_id(current), scores={})
-        state = RunState(
-            run_id=SCOPE,
-            skill=run.skill,
-            onto=run.onto,
-            epoch=0,
-            current=mark,
-            best=mark,
-            metric=run.metric,
-            target=run.target,
-            run=run.run,
-        )
         return Standing(
             step=0,
-            state=state,
+            state=self.setup.run.begun(mark),
             current=current,
             current_scores=nothing,
             best=current,

@@ -70,6 +70,21 @@ class RunHead(Record):
     run: str
     metric: Metric
 
+    def begun(self, start: Mark, *, tokens: int = 0) -> RunState:
+        """Where the run stands at its start: current and best are the skill as it was found."""
+        return RunState(
+            run_id=self.run_id,
+            skill=self.skill,
+            onto=self.onto,
+            epoch=0,
+            current=start,
+            best=start,
+            metric=self.metric,
+            tokens=tokens,
+            target=self.target,
+            run=self.run,
+        )
+
 
 class RunCommit(Record):
     """A commit of a run, read back from its trailers.

@@ -7,7 +7,6 @@ hold the edit with its evidence. Reads only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from skillgit.epoch_notes import ComparisonNote, PairKind, PairScores, SlowUpdateNote
 from skillgit.history import NoteLine, StepNote
@@ -46,15 +45,9 @@ class Origin(Record):
     noted: bool = False
 
 
-class TracedLine(Record):
+class TracedLine(BlamedLine):
     """A line with where it is from; `origin` is `None` for what a person wrote."""
 
-    number: int
-    text: str
-    commit: str | None
-    author: str
-    time: datetime
-    subject: str
     origin: Origin | None
 
 
