@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 from skillgit.cli.invocation import Invocation
 from skillgit.cli.worktree import Worktree
-from skillgit.config import ModelConfig, Provider
+from skillgit.config import Config, ModelConfig, NightOptimizer, Provider
 from skillgit.errors import UserError
+from skillgit.records import Role
 
 KEY_COMMAND = "skillgit.apiKeyCommand"
 KEY_COMMAND_VARIABLE = "SKILLGIT_API_KEY_ENV"
@@ -78,3 +79,13 @@ def _from_program(name: str, invocation: Invocation, tree: Worktree) -> str | No
 
 
 _HOW = f"git config --get --show-origin {KEY_COMMAND} says where it is set."
+
+
+def asked_roles(config: Config) -> dict[Role, ModelConfig]:
+    """The models that a night may ask, by role."""
+    roles = {Role.TARGET: config.target}
+    if config.sleep.optimizer is not NightOptimizer.HANDOFF:
+        roles[Role.OPTIMIZER] = config.optimizer
+    if config.judge is not None:
+        roles[Role.JUDGE] = config.judge
+    return roles

@@ -12,7 +12,7 @@ from skillgit.bench import Outside
 from skillgit.cli.harvesting import TASKS, Field, open_field
 from skillgit.cli.project import Project
 from skillgit.cli.training import outside_of
-from skillgit.config import Config, Miner, ModelConfig, NightOptimizer
+from skillgit.config import Miner, NightOptimizer
 from skillgit.models.journal import Journal
 from skillgit.progress import Progress
 from skillgit.records import Role, Task
@@ -116,13 +116,3 @@ def _gathered(field: Field, since: datetime | None, handoff: Handoff | None) -> 
         until=max(ended, default=None),
         reviewed=_reviewed(field),
     )
-
-
-def asked_roles(config: Config) -> dict[Role, ModelConfig]:
-    """The models that a night may ask, by role."""
-    roles = {Role.TARGET: config.target}
-    if config.sleep.optimizer is not NightOptimizer.HANDOFF:
-        roles[Role.OPTIMIZER] = config.optimizer
-    if config.judge is not None:
-        roles[Role.JUDGE] = config.judge
-    return roles

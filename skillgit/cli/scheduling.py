@@ -9,8 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from skillgit.cli.keys import KEY_COMMAND, find_key
-from skillgit.cli.nights import asked_roles
+from skillgit.cli.keys import KEY_COMMAND, asked_roles, find_key
 from skillgit.cli.output import print_commands
 from skillgit.cli.project import Project
 from skillgit.config import Provider
