@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "verify": "Check that a proposal keeps what it claims; for CI",
     "sync": "Exchange notes and trainings with a remote",
     "hooks": "Install git hooks beside what is there, or take them away",
+    "forget": "Show what the private folder holds, and let go of it",
     "completion": "Print the script that completes words in bash, zsh or fish",
     "simulate": "Serve the simulated model on loopback",
     "help": "Show the help of a command",

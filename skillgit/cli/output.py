@@ -60,6 +60,15 @@ def amount(value: int) -> str:
     return f"{value / 1_000_000:.1f}M"
 
 
+def file_size(size: int) -> str:
+    """A size for people: 940 bytes, 12 kB, 3 MB. Unit: bytes."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size = round(size / 1000)
+    return f"{size} GB"
+
+
 def count(n: int, noun: str) -> str:
     """A number with its noun: 1 step, 2 steps."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

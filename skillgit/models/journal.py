@@ -159,9 +159,25 @@ class Journal:
                 self._commit(batch.rows)
             batch.is_written = True
 
+    def sizes(self) -> dict[str, tuple[int, int]]:
+        """How many replies each run or other scope has, and how long they are.
+
+        Unit: bytes.
+        """
+        rows = self._execute(
+            "SELECT run_id, COUNT(*), SUM(LENGTH(CAST(reply AS BLOB))) "
+            "FROM replies GROUP BY run_id ORDER BY run_id"
+        )
+        return {run_id: (replies, size) for run_id, replies, size in rows}
+
     def forget(self, run_id: str) -> None:
         """Drop a run's replies; its name stays."""
         self._execute("DELETE FROM replies WHERE run_id = ?", run_id)
+
+    def compact(self) -> None:
+        """Give the space of what was dropped back to the file system, its bytes overwritten."""
+        self._execute("VACUUM")
+        self._execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     # ── the file ─────────────────────────────────────────────────────────────────────────────
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import ValidationError
 
 from skillgit.cli.doctor.rows import Patient, Row, bad, ok, warn
-from skillgit.cli.output import count
+from skillgit.cli.output import count, file_size
 from skillgit.cli.runs import Runs
 from skillgit.history import ScoresLine, StepNote
 from skillgit.models.journal import Journal
@@ -161,7 +161,7 @@ def private(patient: Patient) -> Iterator[Row]:
     if patient.repository is None:
         return
     for path, size in private_files(patient.repository):
-        yield ok("private", f"{path}, {_size(size)}")
+        yield ok("private", f"{path}, {file_size(size)}")
     file = patient.repository.common / "skillgit" / "journal.sqlite"
     if file.is_file():
         with Journal(file, durable=False) as journal:
@@ -232,11 +232,3 @@ def _moves(repository: Repository) -> Iterator[Mapping[str, object]]:
             continue
         if isinstance(move, dict) and isinstance(move.get("ref"), str):
             yield move
-
-
-def _size(size: int) -> str:
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size = round(size / 1000)
-    return f"{size} GB"

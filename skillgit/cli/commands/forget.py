@@ -1,0 +1,98 @@
+"""`skillgit forget`: what the private folder holds, and letting go of it."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from skillgit.cli.forgetting import ANSWERS, SESSIONS, TEXTS, Attic, Holding
+from skillgit.cli.invocation import Invocation
+from skillgit.cli.output import (
+    file_size,
+    json_option,
+    print_commands,
+    print_json,
+    print_table,
+    say,
+)
+from skillgit.cli.runs import Runs
+from skillgit.errors import UserError
+from skillgit.store.refs import Refs
+from skillgit.store.repository import open_repository
+
+
+@click.command()
+@click.option("--answers", is_flag=True, help="Models' answers in runs that have ended.")
+@click.option("--sessions", is_flag=True, help="What was read of your agent sessions.")
+@click.option("--texts", is_flag=True, help="Texts of pull requests, logs and traces.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@click.pass_obj
+def command(
+    invocation: Invocation,
+    *,
+    answers: bool,
+    sessions: bool,
+    texts: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Show what the private folder holds, or let go of some of it for good.
+
+    Nothing of it is in git. Scores and evidence are in the notes, so nothing
+    that has ended is paid for again; an eval that was stopped begins anew.
+    What an unfinished run or night needs is kept. Refs and notes of nights
+    stay: the how-to on nights says how those go.
+    """
+    repository = open_repository(invocation.directory)
+    command_line = invocation.typed("forget")
+    refs = Refs(repository.git, repository.common, clock=invocation.clock, command=command_line)
+    attic = Attic(repository, Runs(repository, invocation), refs)
+    flags = {ANSWERS: answers, SESSIONS: sessions, TEXTS: texts}
+    kinds = [kind for kind, is_wanted in flags.items() if is_wanted]
+    holdings = attic.holdings()
+    meant = [holding for holding in holdings if holding.kind in kinds and holding.size]
+    if not kinds:
+        _show(holdings, invocation, as_json=as_json)
+        return
+    if meant and not yes:
+        _ask(meant, invocation, kinds)
+    for kind in kinds:
+        attic.forget(kind)
+    if as_json:
+        for holding in meant:
+            print_json("forgotten", {"what": holding.kind, "bytes": holding.size})
+        return
+    freed = sum(holding.size for holding in meant)
+    print(f"{file_size(freed)} forgotten" if freed else "there was nothing to forget")
+
+
+def _show(holdings: list[Holding], invocation: Invocation, *, as_json: bool) -> None:
+    if as_json:
+        for holding in holdings:
+            fields = {"what": holding.kind, "bytes": holding.size, "kept": holding.kept}
+            print_json("holding", fields)
+        return
+    rows = [
+        (h.kind, file_size(h.size), h.about + (f" (kept: {h.kept})" if h.kept else ""))
+        for h in holdings
+    ]
+    print_table(("what", "size", "of"), rows, right=frozenset((1,)))
+    flags = [f"--{holding.kind}" for holding in holdings if holding.size]
+    if flags:
+        print_commands([invocation.typed("forget", flag) for flag in flags], title="To forget it:")
+
+
+def _ask(meant: list[Holding], invocation: Invocation, kinds: list[str]) -> None:
+    """Nothing, if the person agrees.
+
+    Raises: UserError when nobody does.
+    """
+    for holding in meant:
+        say(f"{holding.kind}, {file_size(holding.size)}: {holding.about}")
+    if not sys.stdin.isatty():
+        again = invocation.typed("forget", *(f"--{kind}" for kind in kinds), "--yes")
+        raise UserError("nobody is there to agree", hint=f"{again} does not ask.")
+    if not click.confirm("Forget it for good?", err=True):
+        raise UserError("nothing was forgotten")
