@@ -115,3 +115,15 @@ def test_texts_go_and_what_is_not_there_is_no_error(skillgit, trained: Path) -> 
 def test_where_nothing_was_ever_kept_it_says_so(skillgit, skill_repo: Path) -> None:
     assert all(row["bytes"] == 0 for row in held(skillgit).values())
     assert "nothing to forget" in skillgit("forget", "--answers", "--sessions").ok().out
+
+
+def test_nights_go_as_the_how_to_says_and_their_numbers_stay_used(
+    house: House, skillgit: Skillgit
+) -> None:
+    skillgit("sleep").ok()
+    house.git("update-ref", "-d", "refs/skillopt/sleep")
+    house.git("update-ref", "-d", "refs/notes/skillopt-night")
+    house.git("branch", "-q", "-D", "skillopt/run/night-1", "skillopt/night-1")
+    skillgit("forget", "--sessions", "--answers", "--yes").ok()
+    house.git("gc", "--quiet", "--prune=now")
+    assert "night 2 report" in skillgit("sleep").ok().out
