@@ -8,15 +8,17 @@ from skillgit.cli.invocation import Invocation
 from skillgit.cli.options import skill_option
 from skillgit.cli.output import json_option, print_commands, print_json
 from skillgit.cli.project import Project, open_project
-from skillgit.errors import UsageError, UserError
+from skillgit.errors import RepositoryError, UsageError, UserError
 from skillgit.store.adopt import Adopter, AdoptState, Regate
+from skillgit.store.adopted import read_lineage
+from skillgit.store.git_store import GitStore
 from skillgit.store.names import HEADS, is_night, run_ref
 from skillgit.store.proposal import Proposal
 from skillgit.store.refs import Refs
 from skillgit.store.repository import Repository, open_repository
 from skillgit.store.revisions import find_proposal
 from skillgit.store.signing import signer_of
-from skillgit.store.skills import committed_skill, skill_in_commit
+from skillgit.store.skills import skill_in_commit
 
 
 @click.command()
@@ -75,6 +77,7 @@ def command(
         repository=repository,
         refs=refs,
         cli=cli,
+        documents=_judged(project, repository, proposal.commit, onto),
         sign=sign,
         regate=_regate(project, onto, version, only) if regate else None,
     )
@@ -82,7 +85,7 @@ def command(
         proposal.commit,
         onto=onto,
         merge=merge,
-        only=_documents(repository, project, proposal.commit) if only is not None else (),
+        only=_documents(project, repository, proposal.commit, onto) if only is not None else (),
     )
     if as_json:
         print_json("adoption", {**adoption.model_dump(mode="json"), "goes_on": proposal.goes_on})
@@ -103,12 +106,35 @@ def _regate(project: Project, onto: str, version: str, only: str | None) -> Rega
     return Regating(project, onto, project.typed("adopt", *words, "--regate"))
 
 
-def _documents(repository: Repository, project: Project, proposal: str) -> tuple[str, ...]:
-    """The paths of the one skill's documents, as they are in the proposal and on its branch."""
-    config = project.config
-    proposed = skill_in_commit(repository.git, proposal, config.skill)
-    here = committed_skill(repository, config.skill, config.repo.onto)
-    return tuple(dict.fromkeys(d.path for d in (*proposed.documents, *here.documents)))
+def _judged(project: Project, repository: Repository, proposal: str, onto: str) -> tuple[str, ...]:
+    """The paths of all documents that the gate judged together, the main one first.
+
+    None where the skill that the proposal is of is not there any more, by its name.
+    """
+    lineage = read_lineage(repository.git, proposal)
+    own = project.of_skill(lineage.skill)
+    try:
+        if skill_in_commit(repository.git, proposal, own.config.skill).name != lineage.skill:
+            return ()
+        return _documents(own, repository, proposal, onto, memory=is_night(lineage.run))
+    except RepositoryError:
+        return ()
+
+
+def _documents(
+    project: Project, repository: Repository, proposal: str, onto: str, *, memory: bool = False
+) -> tuple[str, ...]:
+    """The paths of a skill's documents, as they are in a proposal and on a branch."""
+    store = GitStore(
+        repository,
+        project.config.skill,
+        skill_name=project.skill or "",
+        clock=project.invocation.clock,
+        memory=memory,
+    )
+    commits = (proposal, str(repository.onto_commit(onto).id))
+    found = (document for commit in commits for document in store.skill_at(commit).documents)
+    return tuple(dict.fromkeys(document.path for document in found))
 
 
 def _nothing_to_adopt(proposal: Proposal, project: Project) -> UserError:

@@ -48,3 +48,30 @@ def test_a_run_that_is_not_there_is_named(skillgit, trained: Path) -> None:
     done = skillgit("adopt", "train-9")
     assert done.code == 1
     assert "train-9" in done.err
+
+
+def test_another_document_of_the_skill_that_changed_ends_the_verdict(
+    skillgit, skill_repo: Path, git
+) -> None:
+    more = skill_repo / "skills/brief/references/more.md"
+    more.parent.mkdir()
+    more.write_text("# More\n")
+    skillgit("init", "skills/brief", "--provider", "simulated").ok()
+    config = skill_repo / "skillgit.toml"
+    path = 'path = "skills/brief/SKILL.md"'
+    config.write_text(config.read_text().replace(path, f'{path}\nfiles = ["references/*.md"]'))
+    git("add", ".")
+    git("commit", "--quiet", "-m", "Two documents")
+    skillgit("train", "--epochs", "1").ok()
+    more.write_text("# More\n\n- Be kind.\n")
+    git("commit", "--quiet", "-am", "By hand")
+    out = skillgit("adopt", "train-1").ok().out
+    assert "the result is unmeasured" in out
+    assert "Skillopt-Score: unmeasured" in git("log", "-1", "--format=%B", "main")
+
+
+def test_something_else_that_changed_does_not(skillgit, trained: Path, git) -> None:
+    (trained / "skills/brief/other.md").write_text("# No document of the skill\n")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "By hand")
+    assert "so the scores hold" in skillgit("adopt", "train-1").ok().out
