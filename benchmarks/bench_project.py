@@ -18,9 +18,10 @@ from skillgit.config import Config, parse_config
 from skillgit.environments import ChatEnvironment
 from skillgit.models.journal import Journal
 from skillgit.opening import OpenRun, open_run
+from skillgit.ports import Model
 from skillgit.progress import Progress
 from skillgit.prompts import load_prompts
-from skillgit.records import ModelReply, ModelRequest, Usage
+from skillgit.records import ModelReply, ModelRequest, Role, Usage
 from skillgit.store.git_store import GitStore
 from skillgit.store.repository import open_repository
 from skillgit.tasks import load_tasks
@@ -132,8 +133,11 @@ def make_repository(path: Path, *, train: int = 160, val: int = 64, epochs: int 
 
 
 @contextmanager
-def opened(path: Path, config: Config, model: FreeModel) -> Iterator[OpenRun]:
-    """The project's run, opened with free models and without fsync."""
+def opened(path: Path, config: Config, model: Model, *, waits: bool = False) -> Iterator[OpenRun]:
+    """The project's run, opened with one model for both roles and without fsync.
+
+    `waits` says that the model is one behind a network, so that calls are made side by side.
+    """
     clock = SystemClock()
     repository = open_repository(path, durable=False)
     store = GitStore(repository, config.skill, skill_name="bench", clock=clock)
@@ -151,6 +155,7 @@ def opened(path: Path, config: Config, model: FreeModel) -> Iterator[OpenRun]:
                 clock=clock,
                 prompts=load_prompts(),
                 progress=Progress(),
+                stand_ins=dict.fromkeys((Role.TARGET, Role.OPTIMIZER), model) if waits else {},
             ),
         )
         asked = shop.optimizer_model

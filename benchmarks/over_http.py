@@ -85,7 +85,8 @@ def main() -> None:
             path = Path(folder) / "project"
             config = make_repository(path, train=16 * arguments.steps, val=64)
             gate = config.gate.model_copy(update={"curtail": False})
-            config = config.model_copy(update={"gate": gate})
+            sizes = config.train.model_copy(update={"workers": WORKERS, "stop_when_perfect": False})
+            config = config.model_copy(update={"gate": gate, "train": sizes})
             models = {
                 role: build_model(
                     ModelConfig(model=f"sim-{role}", base_url=url, api_key_env=None),
@@ -96,7 +97,7 @@ def main() -> None:
                 for role in ("target", "optimizer")
             }
             keeping = Keeping(models)
-            with opened(path, config, keeping) as run:
+            with opened(path, config, keeping, waits=True) as run:
                 progress = run.training.bench.progress
                 begin = progress.begin
 
