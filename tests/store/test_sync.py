@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ class Clone(Project):
 
     def evaluations(self) -> int:
         """How many answers of the target were paid for to score a version."""
-        with sqlite3.connect(self.path / ".git/skillgit/journal.sqlite") as journal:
+        with closing(sqlite3.connect(self.path / ".git/skillgit/journal.sqlite")) as journal:
             rows = journal.execute("SELECT COUNT(*) FROM replies WHERE purpose = 'evaluate'")
             return rows.fetchone()[0]
 
