@@ -121,7 +121,8 @@ class Journal:
             "SELECT role, COUNT(*), "
             "TOTAL(json_extract(reply, '$.usage.prompt_tokens')), "
             "TOTAL(json_extract(reply, '$.usage.completion_tokens')) "
-            "FROM replies WHERE ?1 = '' OR run_id = ?1 GROUP BY role ORDER BY role",
+            "FROM replies WHERE ? = '' OR run_id = ? GROUP BY role ORDER BY role",
+            run_id or "",
             run_id or "",
         )
         return {
