@@ -180,22 +180,29 @@ class ClaimCheck:
         return next(right, numbers[-1] if numbers else None)
 
     def _tip(self, found: Range, claims: Sequence[Claim]) -> Iterator[Finding]:
-        """Whether what would be merged is what was measured."""
-        if not found.commits or not any(claim.claimed is not None for claim in claims):
+        """Whether what would be merged is what was measured, where its tip does not claim it.
+
+        Where no commit claims a score, that is for a reviewer to know, and nothing wrong.
+        """
+        if not claims or (claims[-1].commit == found.head and claims[-1].claimed is not None):
             return
         tip = found.commits[-1]
-        if parse_commit(tip.message) is not None:
-            return
+        trailers = parse_commit(tip.message)
+        is_claimed = any(claim.claimed is not None for claim in claims)
+        is_problem = is_claimed and not (trailers and is_night(trailers.run))
         for skill in self.ground.skills.values():
-            yardstick = self.yardsticks[skill.name]
+            yardstick = (
+                self._yardstick(skill, trailers) if trailers else self.yardsticks[skill.name]
+            )
             touched = any(skill.declares(change.path) for change in found.changes)
             if not touched or isinstance(yardstick, SkillgitError):
                 continue
-            gate = skill.config.gate
+            gate = _gate(skill, trailers) if trailers else skill.config.gate
             if self._known(found.head, skill, yardstick, gate, None) is None:
                 message = f"what it makes of {skill.name} was measured by nobody"
                 hint = "skillgit eval measures it, skillgit sync shares that"
-                yield _problem("claims", tip, f"{message}; {hint}")
+                severity = Severity.PROBLEM if is_problem else Severity.WARNING
+                yield _problem("claims", tip, f"{message}; {hint}", severity)
 
 
 def _gate(skill: SkillGround, trailers: ParsedTrailers) -> GateConfig:
