@@ -34,9 +34,11 @@ def config_text(
     tasks: str,
     target: ModelChoice,
     optimizer: ModelChoice,
-    batch_size: int,
+    batch_size: int | None,
 ) -> str:
-    """The whole file."""
+    """The whole file; without a batch size it is for nights alone."""
+    training = _NIGHTS if batch_size is None else _training(target, batch_size)
+    note = "" if batch_size is not None else "   # for trainings; nights make tasks of their own"
     return f"""\
 # What skillgit trains, on what, and with which models. Commit this file.
 # No key and no password belongs here. All settings: docs/reference/config.md of skillgit.
@@ -48,7 +50,7 @@ onto = {_quoted(onto)}
 path = {_quoted(skill)}
 
 [tasks]
-path = {_quoted(tasks)}
+path = {_quoted(tasks)}{note}
 
 [target]            # the model that does the tasks
 {_model(target)}
@@ -56,13 +58,20 @@ path = {_quoted(tasks)}
 [optimizer]         # the model that writes the edits
 {_model(optimizer)}
 
-[train]
-epochs = 4
-batch_size = {batch_size}
-{_gate(target)}
+{training}
 # [budget]
 # calls = 500       # stop when a run would make more paid calls than this
 """
+
+
+_NIGHTS = """\
+[sleep]             # nights learn from your agent sessions in this repository
+max_tasks = 40      # how many a night goes by
+"""
+
+
+def _training(target: ModelChoice, batch_size: int) -> str:
+    return f"[train]\nepochs = 4\nbatch_size = {batch_size}\n{_gate(target)}"
 
 
 def _gate(target: ModelChoice) -> str:

@@ -27,7 +27,8 @@ def find_task_file(tree: Worktree, skill: str, name: str, invocation: Invocation
     nearest = [f for f in found if _nearness(f, skill, name) == _best(found, skill, name)]
     if len(nearest) == 1:
         return nearest[0]
-    init = ("init", invocation.seen(tree.root / skill), "--tasks")
+    own = invocation.seen(tree.root / skill)
+    init = ("init", own, "--tasks")
     if nearest:
         raise TaskError(
             f"there are several task files: {', '.join(sorted(nearest))}",
@@ -40,7 +41,9 @@ def find_task_file(tree: Worktree, skill: str, name: str, invocation: Invocation
     raise TaskError(
         "there is no task file, and training needs tasks to learn from and measure on",
         hint=f"Write {wanted}, at least 10 tasks, one a line, such as\n{EXAMPLE}\n"
-        f"Then: {invocation.typed(*init, invocation.seen(tree.root / wanted))}",
+        f"Then: {invocation.typed(*init, invocation.seen(tree.root / wanted))}\n"
+        f"No tasks? {invocation.typed('init', own, '--nights')} has nights make them of your "
+        "agent sessions.",
     )
 
 

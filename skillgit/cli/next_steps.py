@@ -11,10 +11,20 @@ from skillgit.config import CONFIG_FILE, Config, Provider
 
 
 def commands_before_training(
-    invocation: Invocation, tree: Worktree, config: Config, *, more: Sequence[Config] = ()
+    invocation: Invocation,
+    tree: Worktree,
+    config: Config,
+    *,
+    more: Sequence[Config] = (),
+    nights: bool = False,
 ) -> list[str]:
-    """What has to be typed before and with the first training; `more` are further skills'."""
+    """What has to be typed before and with the first training, or the first night.
+
+    `more` are further skills'.
+    """
     paths = [path for c in (config, *more) for path in (c.skill.path, c.tasks.path)]
+    if nights:
+        paths = [config.skill.path]
     files = [*dict.fromkeys(paths), CONFIG_FILE]
     commands: list[str] = []
     if not tree.has_identity():
@@ -31,6 +41,8 @@ def commands_before_training(
         for variable in sorted(variables)
         if not invocation.environ.get(variable)
     ]
+    if nights:
+        return [*commands, invocation.typed("sleep"), invocation.typed("sleep", "--schedule")]
     return [*commands, invocation.typed("train")]
 
 

@@ -40,6 +40,12 @@ class Project:
         """Whether the skill is the one that is meant when none is named."""
         return self.skill == next(iter(self.skills), None)
 
+    @property
+    def is_for_nights(self) -> bool:
+        """Whether the config speaks of nights, and there is nothing to train on."""
+        speaks = "sleep" in self.config.model_fields_set
+        return speaks and not self.tree.list_files(self.config.tasks.path)
+
     def typed(self, command: str, *words: str) -> str:
         """A command about this skill as a person would type it."""
         which = () if self.skill is None or self.is_default else ("--skill", self.skill)

@@ -47,6 +47,7 @@ class Choices:
     base_url: str | None = None
     optimizer_base_url: str | None = None
     api_key_env: str | None = None
+    nights: bool = False
 
     def models(self) -> tuple[ModelChoice, ModelChoice]:
         """The target's and the optimizer's."""
@@ -96,15 +97,16 @@ def set_up(invocation: Invocation, choices: Choices) -> Written:
         raise _already_there(tree, invocation, choices)
     skill = _skill_path(tree, invocation, choices.skill)
     name = _check_skill(tree, skill)
-    tasks = (
-        tree.relative(invocation.path(choices.tasks))
-        if choices.tasks is not None
-        else find_task_file(tree, skill, name, invocation)
-    )
+    if choices.nights:
+        tasks = _tasks_there_or_to_come(tree, invocation, choices, skill, name)
+    elif choices.tasks is not None:
+        tasks = tree.relative(invocation.path(choices.tasks))
+    else:
+        tasks = find_task_file(tree, skill, name, invocation)
     onto = choices.onto or _branch(tree)
     target, optimizer = choices.models()
 
-    def text_for(batch_size: int) -> str:
+    def text_for(batch_size: int | None) -> str:
         return config_text(
             onto=onto,
             skill=skill,
@@ -114,9 +116,12 @@ def set_up(invocation: Invocation, choices: Choices) -> Written:
             batch_size=batch_size,
         )
 
-    # The batch size depends on the tasks, and where they are stands in the config.
-    task_set = read_tasks(tree, parse_config(text_for(1)))
-    text = text_for(batch_size_for(len(task_set.train)))
+    if choices.nights:
+        task_set, text = TaskSet(tasks=()), text_for(None)
+    else:
+        # The batch size depends on the tasks, and where they are stands in the config.
+        task_set = read_tasks(tree, parse_config(text_for(1)))
+        text = text_for(batch_size_for(len(task_set.train)))
     config = parse_config(text)
     _write(tree, text)
     TrustFile(tree.private.trust).add(demands(config))
@@ -139,7 +144,7 @@ def _already_there(tree: Worktree, invocation: Invocation, choices: Choices) -> 
         name = _check_skill(tree, skill)
         text = tree.read(CONFIG_FILE).decode("utf-8", "replace")
         if skill not in [config.skill.path for config in parse_configs(text)]:
-            tasks = _tasks_of_further(tree, invocation, choices, skill, name)
+            tasks = _tasks_there_or_to_come(tree, invocation, choices, skill, name)
             single = isinstance(tomllib.loads(text)["skill"], dict)
             first = "write [[skill]] in place of [skill], and " if single else ""
             hint = (
@@ -150,7 +155,7 @@ def _already_there(tree: Worktree, invocation: Invocation, choices: Choices) -> 
     return ConfigError(f"{CONFIG_FILE} is already there, and init overwrites nothing", hint=hint)
 
 
-def _tasks_of_further(
+def _tasks_there_or_to_come(
     tree: Worktree, invocation: Invocation, choices: Choices, skill: str, name: str
 ) -> str:
     if choices.tasks is not None:

@@ -29,6 +29,7 @@ PROVIDERS = click.Choice([Provider.OPENAI.value, Provider.SIMULATED.value])
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible server, for both roles.")
 @click.option("--optimizer-base-url", metavar="URL", help="Another one for the optimizer.")
 @click.option("--api-key-env", metavar="NAME", help="The variable that holds the key.")
+@click.option("--nights", is_flag=True, help="For skillgit sleep alone: no tasks are needed.")
 @click.option("--onto", metavar="BRANCH", help="Where versions go.  [default: HEAD's branch]")
 @click.option("--ci", type=click.Choice([GITHUB]), help="Write a workflow that verifies proposals.")
 @click.pass_obj
@@ -38,26 +39,31 @@ def command(
     *,
     skill: str | None,
     provider: str,
+    nights: bool,
     ci: str | None,
     **chosen: str | None,
 ) -> None:
     """Write skillgit.toml for the skill in the file (or folder) SKILL.
 
     Checks the skill and the tasks first, commits nothing, overwrites nothing,
-    and says what to type next. Without --tasks it looks for a task file. With
-    --ci alone it only adds the workflow to a repository that is set up.
+    and says what to type next. Without --tasks it looks for a task file; with
+    --nights none is needed, since nights make tasks of your agent sessions.
+    With --ci alone it only adds the workflow to a repository that is set up.
     """
     if skill is None:
         if ci is None:
             raise click.UsageError("name the skill: a SKILL.md, or its folder")
         _add_workflow(invocation)
         return
-    written = set_up(invocation, Choices(skill=skill, provider=Provider(provider), **chosen))
-    _report(written)
+    choices = Choices(skill=skill, provider=Provider(provider), nights=nights, **chosen)
+    written = set_up(invocation, choices)
+    _report(written, nights=nights)
     _include(written.tree, invocation)
     if ci is not None:
         _say_written(written.tree, write_workflow(written.tree, [written.config]).name)
-    print_commands(commands_before_training(invocation, written.tree, written.config))
+    print_commands(
+        commands_before_training(invocation, written.tree, written.config, nights=nights)
+    )
 
 
 def _add_workflow(invocation: Invocation) -> None:
@@ -85,17 +91,20 @@ def _include(tree: Worktree, invocation: Invocation) -> None:
     print(f"  without it   {undo}")
 
 
-def _report(written: Written) -> None:
+def _report(written: Written, *, nights: bool) -> None:
     config, tasks = written.config, written.tasks
-    per_epoch = steps_per_epoch(len(tasks.train), config.train.batch_size)
-    steps = per_epoch * config.train.epochs
-    splits = f"{len(tasks.train)} train, {len(tasks.val)} val, {len(tasks.test)} test"
     print(f"Wrote {CONFIG_FILE}")
     print(f"  skill      {written.skill}, in {config.skill.path}")
-    print(f"  tasks      {len(tasks.tasks)} ({splits}), in {config.tasks.path}")
+    if not nights:
+        splits = f"{len(tasks.train)} train, {len(tasks.val)} val, {len(tasks.test)} test"
+        print(f"  tasks      {len(tasks.tasks)} ({splits}), in {config.tasks.path}")
     print(f"  target     {config.target.model}")
     print(f"  optimizer  {config.optimizer.model}")
+    if nights:
+        print("  nights     from your sessions of Claude Code and Codex in this repository")
+        return
+    per_epoch = steps_per_epoch(len(tasks.train), config.train.batch_size)
     print(
         f"  training   {config.train.epochs} epochs of {count(per_epoch, 'step')}: "
-        f"{steps} steps on branch skillopt/run/train-1"
+        f"{config.train.epochs * per_epoch} steps on branch skillopt/run/train-1"
     )

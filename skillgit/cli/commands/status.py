@@ -107,6 +107,8 @@ def next_steps(status: SkillStatus) -> list[str]:
     waiting = status.nights.commands(project)
     if waiting:
         return waiting
+    if not states and project.is_for_nights:
+        return commands_before_training(invocation, project.tree, project.config, nights=True)
     if not states:
         *before, _ = commands_before_training(
             invocation, project.tree, project.config, more=[*project.skills.values()]
@@ -119,7 +121,8 @@ def next_steps(status: SkillStatus) -> list[str]:
     if holder.adopted is False:
         branch = proposal_ref(run).removeprefix(HEADS)
         return [invocation.typed_git("diff", f"{onto}...{branch}"), invocation.typed("adopt", run)]
-    return [invocation.typed("log", run), project.typed("train", "--new")]
+    again = ("sleep",) if project.is_for_nights else ("train", "--new")
+    return [invocation.typed("log", run), project.typed(*again)]
 
 
 def _read(project: Project, skills: Sequence[Project]) -> list[SkillStatus]:

@@ -44,6 +44,10 @@ def tasks(patient: Patient) -> Iterator[Row]:
         return
     every: dict[str, Task] = {}
     for project in patient.project.each():
+        if project.is_for_nights:
+            path = project.config.tasks.path
+            yield ok("tasks", f"none in {path}: nights make tasks of their own")
+            continue
         found = project.tasks()
         every |= {task.id: task for task in found.tasks}
         sizes = f"{len(found.train)} train, {len(found.val)} val, {len(found.test)} test"

@@ -225,3 +225,39 @@ def test_ci_alone_adds_the_workflow_to_what_is_set_up(skillgit, skill_repo: Path
 def test_without_a_skill_there_has_to_be_something_to_do(skillgit, skill_repo: Path) -> None:
     assert skillgit("init").code == 2
     assert skillgit("init", "--ci", "github").code == 1
+
+
+# ── for nights alone ─────────────────────────────────────────────────────────────────────────
+
+
+def test_for_nights_no_tasks_are_needed(skillgit, skill_repo: Path, git) -> None:
+    (skill_repo / "tasks/brief.jsonl").unlink()
+    refused = skillgit("init", "skills/brief")
+    assert refused.code == 1
+    assert "skillgit init skills/brief/SKILL.md --nights" in refused.err
+    done = skillgit("init", "skills/brief", "--nights", "--provider", "simulated").ok()
+    assert "nights     from your sessions" in done.out
+    assert "skillgit sleep --schedule" in done.out
+    text = (skill_repo / "skillgit.toml").read_text()
+    assert "[sleep]" in text
+    assert "[train]" not in text
+    git("add", "skillgit.toml", "skills/brief/SKILL.md")
+    git("commit", "--quiet", "-m", "Set up skillgit")
+    assert "no task to learn from" in skillgit("sleep").ok().out
+    assert skillgit("status").ok().out.splitlines()[-2:] == [
+        "  skillgit sleep",
+        "  skillgit sleep --schedule",
+    ]
+    assert "nights make tasks of their own" in skillgit("doctor").ok().out
+
+
+def test_a_memory_file_can_be_the_skill_of_nights(skillgit, repo: Path) -> None:
+    (repo / "CLAUDE.md").write_text("# How we work\n\nBe brief.\n")
+    done = skillgit("init", "CLAUDE.md", "--nights", "--provider", "simulated").ok()
+    assert "in CLAUDE.md" in done.out
+
+
+def test_tasks_may_be_named_for_nights_too(skillgit, skill_repo: Path) -> None:
+    words = ("init", "skills/brief", "--nights", "--tasks", "later/tasks.jsonl")
+    skillgit(*words, "--provider", "simulated").ok()
+    assert 'path = "later/tasks.jsonl"' in (skill_repo / "skillgit.toml").read_text()
