@@ -43,7 +43,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], *, name: str = "sk
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - the outermost place: a bug becomes a report
-        return _bug(error, invocation)
+        return _interrupted(invocation) if _came_of_ctrl_c(error) else _bug(error, invocation)
     return code
 
 
@@ -84,6 +84,13 @@ def _interrupted(invocation: Invocation) -> int:
             f"{invocation.resume} goes on from there.",
         )
     return INTERRUPTED
+
+
+def _came_of_ctrl_c(error: BaseException | None) -> bool:
+    """Whether a Ctrl-C stands behind an error: it may have met Python's own code half done."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _bug(error: Exception, invocation: Invocation) -> int:

@@ -120,6 +120,9 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
 
 def test_an_interrupt_says_that_finished_work_is_committed(monkeypatch, capsys) -> None:
     assert ended_by(KeyboardInterrupt(), monkeypatch, resume="skillgit train") == 130
+    behind = RuntimeError("cannot release un-acquired lock")
+    behind.__context__ = KeyboardInterrupt()
+    assert ended_by(behind, monkeypatch, resume="skillgit train") == 130
     told = capsys.readouterr().err
     assert "every finished step is committed" in told
     assert "hint: skillgit train goes on from there." in told
