@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from skillgit.cli.invocation import Invocation
 from skillgit.cli.output import count
 from skillgit.cli.runs import Runs
 from skillgit.errors import UserError
@@ -37,11 +39,17 @@ class Holding:
 class Attic:
     """The private folder of one repository, gone through."""
 
-    def __init__(self, repository: Repository, runs: Runs, refs: Refs) -> None:
+    def __init__(self, repository: Repository, invocation: Invocation) -> None:
         self._repository = repository
+        self._invocation = invocation
         self._folder = repository.common / FOLDER
-        self._runs = runs
-        self._refs = refs
+        self._runs = Runs(repository, invocation)
+        self._refs = Refs(
+            repository.git,
+            repository.common,
+            clock=invocation.clock,
+            command=invocation.typed("forget"),
+        )
 
     def holdings(self) -> list[Holding]:
         """What there is, and how much of it may go."""
@@ -63,11 +71,22 @@ class Attic:
             Holding(TEXTS, "the texts of pull requests, logs of nights, traces", of(TEXTS)),
         ]
 
+    def refuse_needed(self, kinds: Collection[str]) -> None:
+        """Nothing, unless an unfinished night needs one of these kinds.
+
+        Raises: UserError.
+        """
+        night = self._unfinished_night()
+        if SESSIONS in kinds and night:
+            raise UserError(
+                f"{night} has not ended, and needs what was read for it",
+                hint=f"{self._invocation.typed('sleep')} ends it; then forget.",
+            )
+
     def forget(self, kind: str) -> None:
         """Let go of one kind.
 
-        Raises: UserError when an unfinished night needs it, or a file cannot be removed;
-        ConflictError while the journal is in use.
+        Raises: UserError when a file cannot be removed; ConflictError while the journal is in use.
         """
         if kind == ANSWERS:
             with self._journal() as journal:
@@ -75,12 +94,6 @@ class Attic:
                     journal.forget(scope)
                 journal.compact()
             return
-        night = self._unfinished_night()
-        if kind == SESSIONS and night:
-            raise UserError(
-                f"{night} has not ended, and needs what was read for it",
-                hint="skillgit sleep ends it; then forget.",
-            )
         for name in _FOLDERS[kind]:
             _remove(self._folder / name)
 

@@ -10,7 +10,7 @@ from skillgit.cli.worktree import Worktree
 from skillgit.config import CONFIG_FILE, Config, Provider
 
 
-def commands_before_training(
+def commands_to_set_up(
     invocation: Invocation,
     tree: Worktree,
     config: Config,
@@ -18,13 +18,12 @@ def commands_before_training(
     more: Sequence[Config] = (),
     nights: bool = False,
 ) -> list[str]:
-    """What has to be typed before and with the first training, or the first night.
+    """What has to be typed before the first training, or before the first night.
 
     `more` are further skills'.
     """
-    paths = [path for c in (config, *more) for path in (c.skill.path, c.tasks.path)]
-    if nights:
-        paths = [config.skill.path]
+    configs = (config, *more)
+    paths = [path for c in configs for path in (c.skill.path, *([] if nights else [c.tasks.path]))]
     files = [*dict.fromkeys(paths), CONFIG_FILE]
     commands: list[str] = []
     if not tree.has_identity():
@@ -36,14 +35,11 @@ def commands_before_training(
         ]
     models = [m for m in (config.target, config.optimizer) if m.provider is Provider.OPENAI]
     variables = {m.api_key_env for m in models if m.api_key_env}
-    commands += [
+    return commands + [
         f"export {variable}=..."
         for variable in sorted(variables)
         if not invocation.environ.get(variable)
     ]
-    if nights:
-        return [*commands, invocation.typed("sleep"), invocation.typed("sleep", "--schedule")]
-    return [*commands, invocation.typed("train")]
 
 
 def commands_after_training(invocation: Invocation, found: Conclusion) -> list[str]:

@@ -17,14 +17,12 @@ from skillgit.history import Remeasured, RunHead
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.regate import SCOPE, OneLook, Regate
-from skillgit.sleep.archive import newest
-from skillgit.sleep.plan import night_config, why_unverified
-from skillgit.sleep.state import parse_state
+from skillgit.sleep.plan import night_config
+from skillgit.sleep.planning import tasks_to_measure
 from skillgit.store.adopted import Lineage
 from skillgit.store.git_store import GitStore
 from skillgit.store.names import is_night
 from skillgit.store.repository import Repository, open_repository
-from skillgit.store.sleep_ref import read_sleep
 from skillgit.tasks import TaskSet
 
 
@@ -50,7 +48,7 @@ class Regating:
         repository = open_repository(project.invocation.directory, durable=durable)
         store = self._store(project, repository, lineage)
         if is_night(lineage.run):
-            tasks = _night_tasks(project.config, store, lineage.run)
+            tasks = tasks_to_measure(project.config, store, lineage.run)
             config = night_config(project.config, len(tasks.train))
             outside, _ = night_outside(project, tasks, store)
         else:
@@ -116,20 +114,3 @@ class Regating:
         return OneLook(
             run=head, config=config, tasks=tasks, bench=bench, store=store, rule=rule_of(config)
         )
-
-
-def _night_tasks(config: Config, store: GitStore, run: str) -> TaskSet:
-    """The tasks that a night would go by now: what was held out stays so from night to night.
-
-    Raises: UserError when there is nothing to measure on.
-    """
-    state = parse_state(read_sleep(store.repository, store.refs))
-    tasks = TaskSet(tasks=tuple(kept.task for kept in newest(state.tasks, config.sleep.max_tasks)))
-    reason, _ = why_unverified(tasks.train, tasks.val)
-    if reason:
-        raise UserError(
-            f"{run} cannot be measured here: {reason}",
-            hint="A night's tasks are only where it was slept; without --regate it is adopted "
-            "unmeasured.",
-        )
-    return tasks

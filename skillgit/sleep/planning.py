@@ -9,7 +9,7 @@ from datetime import datetime
 
 from skillgit.bench import Outside
 from skillgit.config import Config
-from skillgit.errors import TaskError
+from skillgit.errors import TaskError, UserError
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.records import Action, Record, Split, Task
@@ -18,10 +18,12 @@ from skillgit.sleep.earlier import DecidedNight, banned, format_decided, format_
 from skillgit.sleep.mine import MinedTask
 from skillgit.sleep.plan import Night, PlanFile, why_unverified
 from skillgit.sleep.recall import recall
-from skillgit.sleep.state import NightRecord, SleepState
+from skillgit.sleep.state import NightRecord, SleepState, parse_state
 from skillgit.stages.update import check_skill
 from skillgit.store.decisions import Decision, decision_on
 from skillgit.store.git_store import GitStore
+from skillgit.store.sleep_ref import read_sleep
+from skillgit.tasks import TaskSet
 
 CLAUDE, OTHERS = "CLAUDE.md", "AGENTS.md"
 CLAUDE_SOURCE = "claude-code"
@@ -185,6 +187,25 @@ def nothing_to_do(seen: Evening, identity: str) -> str:
 
 MOST_IN_VAIN = 3
 """How many nights try something else on the same tasks and the same text."""
+
+
+def tasks_to_measure(config: Config, store: GitStore, run: str) -> TaskSet:
+    """The tasks that a night's proposal is measured on later: those a night would go by now.
+
+    What was held out stays so from night to night.
+
+    Raises: UserError when there is nothing to measure on.
+    """
+    state = parse_state(read_sleep(store.repository, store.refs))
+    tasks = TaskSet(tasks=tuple(kept.task for kept in newest(state.tasks, config.sleep.max_tasks)))
+    reason, _ = why_unverified(tasks.train, tasks.val)
+    if reason:
+        raise UserError(
+            f"{run} cannot be measured here: {reason}",
+            hint="A night's tasks are only where it was slept; without --regate it is adopted "
+            "unmeasured.",
+        )
+    return tasks
 
 
 def _base(config: Config, store: GitStore, decided: Sequence[DecidedNight]) -> str:

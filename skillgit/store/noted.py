@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pygit2
 
-from skillgit.history import NoteLine
+from skillgit.history import NoteLine, RunCommit
 from skillgit.records import Action
 from skillgit.store.names import notes_ref
 from skillgit.store.note_lines import parse_lines
@@ -15,35 +15,38 @@ from skillgit.trailers import ParsedTrailers
 
 Moments = dict[tuple[int, Action], str]
 
+Version = ParsedTrailers | RunCommit
+"""A commit of a run, or of a copy of one, by what it says of itself."""
+
 
 class NotedVersions:
-    """Finds the notes of versions by what their trailers say."""
+    """Finds the notes of versions by what they say of themselves."""
 
     def __init__(self, git: pygit2.Repository, refs: Refs) -> None:
         self._git = git
         self._refs = refs
         self._moments: dict[str, Moments] = {}
 
-    def commit_of(self, trailers: ParsedTrailers) -> str | None:
+    def commit_of(self, version: Version) -> str | None:
         """The commit on the run's branch that a version is a copy of, if that run is here."""
-        moments = self._moments.get(trailers.state.run_id)
+        moments = self._moments.get(version.state.run_id)
         if moments is None:
-            moments = self._moments[trailers.state.run_id] = self._read(trailers)
-        return moments.get((trailers.step, trailers.action))
+            moments = self._moments[version.state.run_id] = self._read(version)
+        return moments.get((version.step, version.action))
 
-    def lines(self, trailers: ParsedTrailers) -> tuple[NoteLine, ...]:
+    def lines(self, version: Version) -> tuple[NoteLine, ...]:
         """The note lines on that commit; none where the run is not here."""
-        commit = self.commit_of(trailers)
+        commit = self.commit_of(version)
         if commit is None:
             return ()
-        return parse_lines(Notes(self._git, self._refs, notes_ref(trailers.run)).lines(commit))
+        return parse_lines(Notes(self._git, self._refs, notes_ref(version.run)).lines(commit))
 
-    def _read(self, trailers: ParsedTrailers) -> Moments:
+    def _read(self, version: Version) -> Moments:
         """The run's commits by what they stand for; none when another run has its name here."""
-        tip = run_tip(self._git, trailers.run)
+        tip = run_tip(self._git, version.run)
         if tip is None:
             return {}
         found = list(walk(self._git, tip))
-        if found[0].state.run_id != trailers.state.run_id:
+        if found[0].state.run_id != version.state.run_id:
             return {}
         return {(commit.step, commit.action): commit.id for commit in found}

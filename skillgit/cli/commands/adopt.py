@@ -61,11 +61,13 @@ def command(
         )
     project = open_project(invocation, only if only is not None else skill)
     repository = open_repository(invocation.directory)
+    words = ["adopt", version, *(["--into", into] if into is not None else [])]
+    words += ["--only", only] if only is not None else []
     refs = Refs(
         repository.git,
         repository.common,
         clock=invocation.clock,
-        command=project.typed("adopt", version),
+        command=project.typed(*words, *(["--merge"] if merge else [])),
     )
     cli = project.git_in(repository)
     sign = signer_of(repository.git, cli)
@@ -79,7 +81,7 @@ def command(
         cli=cli,
         documents=_judged(project, repository, proposal.commit, onto),
         sign=sign,
-        regate=_regate(project, onto, version, only) if regate else None,
+        regate=_regate(project, onto, project.typed(*words, "--regate")) if regate else None,
     )
     adoption = adopter.adopt(
         proposal.commit,
@@ -93,17 +95,17 @@ def command(
     print(adoption)
     if proposal.goes_on:
         print(f"{proposal.run} has not ended; {project.typed('train')} goes on with it")
-    if adoption.state in (AdoptState.REPLAYED_UNMEASURED, AdoptState.MERGED):
+    is_unmeasured = adoption.state in (AdoptState.REPLAYED_UNMEASURED, AdoptState.MERGED)
+    if is_unmeasured and not is_night(adoption.run):  # a night's tasks are none of eval's
         print_commands([project.typed("eval", onto)], title="To measure it:")
     if adoption.undo is not None and adoption.state is not AdoptState.ALREADY:
         print_commands([adoption.undo], title="To take it back:")
 
 
-def _regate(project: Project, onto: str, version: str, only: str | None) -> Regate:
+def _regate(project: Project, onto: str, again: str) -> Regate:
     from skillgit.cli.regating import Regating  # it opens models; a plain adopt need not wait
 
-    words = [version, "--into", onto, *(() if only is None else ("--only", only))]
-    return Regating(project, onto, project.typed("adopt", *words, "--regate"))
+    return Regating(project, onto, again)
 
 
 def _judged(project: Project, repository: Repository, proposal: str, onto: str) -> tuple[str, ...]:

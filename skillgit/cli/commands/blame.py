@@ -137,14 +137,9 @@ def _row(line: TracedLine) -> tuple[str, ...]:
         version = "-" if line.commit is None else line.commit[:_SHORT]
         author = one_line(line.author) if line.commit else "not committed"
         return (str(line.number), version, "", author[:_NAME], printable(line.text))
-    score = number(line.origin.score)
-    return (
-        str(line.number),
-        line.origin.version,
-        score,
-        _asked(line.origin),
-        printable(line.text),
-    )
+    origin = line.origin
+    cells = (origin.version, number(origin.score), _asked(origin), printable(line.text))
+    return (str(line.number), *cells)
 
 
 def _asked(origin: Origin) -> str:
@@ -203,7 +198,8 @@ def _story(line: TracedLine, commit: str | None, origin: Origin | None) -> Itera
         yield f"asked for by {_asked(origin)}{_named(origin.tasks)}"
     elif origin.lapse:
         yield f"a note on {_asked(origin)}: the skill said it, and it was not done"
-        yield f"seen in{_named(origin.tasks).replace(':', '', 1)}"
+        if origin.tasks:
+            yield f"seen in {task_words(origin.tasks)}"
     elif origin.pairs:
         yield "guidance, written from what the same tasks came to an epoch before and after"
     for pattern in origin.patterns:

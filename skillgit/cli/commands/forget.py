@@ -16,9 +16,7 @@ from skillgit.cli.output import (
     print_table,
     say,
 )
-from skillgit.cli.runs import Runs
 from skillgit.errors import UserError
-from skillgit.store.refs import Refs
 from skillgit.store.repository import open_repository
 
 
@@ -45,10 +43,7 @@ def command(
     What an unfinished run or night needs is kept. Refs and notes of nights
     stay: the how-to on nights says how those go.
     """
-    repository = open_repository(invocation.directory)
-    command_line = invocation.typed("forget")
-    refs = Refs(repository.git, repository.common, clock=invocation.clock, command=command_line)
-    attic = Attic(repository, Runs(repository, invocation), refs)
+    attic = Attic(open_repository(invocation.directory), invocation)
     flags = {ANSWERS: answers, SESSIONS: sessions, TEXTS: texts}
     kinds = [kind for kind, is_wanted in flags.items() if is_wanted]
     holdings = attic.holdings()
@@ -56,6 +51,7 @@ def command(
     if not kinds:
         _show(holdings, invocation, as_json=as_json)
         return
+    attic.refuse_needed(kinds)
     if meant and not yes:
         _ask(meant, invocation, kinds)
     for kind in kinds:

@@ -8,7 +8,7 @@ import click
 
 from skillgit.cli.ci import GITHUB, write_workflow
 from skillgit.cli.invocation import Invocation
-from skillgit.cli.next_steps import commands_before_training
+from skillgit.cli.next_steps import commands_to_set_up
 from skillgit.cli.output import count, print_commands
 from skillgit.cli.project import open_project
 from skillgit.cli.setup import OPTIMIZER, TARGET, Choices, Written, set_up
@@ -61,9 +61,9 @@ def command(
     _include(written.tree, invocation)
     if ci is not None:
         _say_written(written.tree, write_workflow(written.tree, [written.config]).name)
-    print_commands(
-        commands_before_training(invocation, written.tree, written.config, nights=nights)
-    )
+    before = commands_to_set_up(invocation, written.tree, written.config, nights=nights)
+    begin = [("sleep",), ("sleep", "--schedule")] if nights else [("train",)]
+    print_commands([*before, *(invocation.typed(*words) for words in begin)])
 
 
 def _add_workflow(invocation: Invocation) -> None:

@@ -32,6 +32,7 @@ from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
 from skillgit.store.git_cli import GitCli
 from skillgit.store.git_store import GitStore
 from skillgit.store.names import is_night
+from skillgit.store.noted import NotedVersions
 from skillgit.store.repository import open_repository
 
 LineT = TypeVar("LineT", bound=NoteLine)
@@ -99,13 +100,9 @@ class _Reader:
 
     def _noted(self, commit: RunCommit) -> RunCommit:
         """The commit on the run's branch that this one is a copy of, and that the notes are on."""
-        if not self.runs.has(commit.run):
-            return commit
-        same = (commit.state.run_id, commit.step, commit.action)
-        for other in self.runs.history(commit.run):
-            if (other.state.run_id, other.step, other.action) == same:
-                return other
-        return commit
+        versions = NotedVersions(self.store.repository.git, self.store.refs)
+        found = versions.commit_of(commit)
+        return (self.runs.read(found) if found else None) or commit
 
     def _hunks(self, commit: RunCommit, note: StepNote | None) -> tuple[AttributedHunk, ...]:
         diff = self.git.checked(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from skillgit.cli.invocation import Invocation
-from skillgit.cli.next_steps import commands_before_training
+from skillgit.cli.next_steps import commands_to_set_up
 from skillgit.cli.night_status import NightStatus, night_status
 from skillgit.cli.options import skill_option
 from skillgit.cli.output import json_option, number, print_commands, print_json, print_table
@@ -107,13 +107,17 @@ def next_steps(status: SkillStatus) -> list[str]:
     waiting = status.nights.commands(project)
     if waiting:
         return waiting
-    if not states and project.is_for_nights:
-        return commands_before_training(invocation, project.tree, project.config, nights=True)
     if not states:
-        *before, _ = commands_before_training(
-            invocation, project.tree, project.config, more=[*project.skills.values()]
+        nights = project.is_for_nights
+        before = commands_to_set_up(
+            invocation,
+            project.tree,
+            project.config,
+            more=[*project.skills.values()],
+            nights=nights,
         )
-        return [*before, project.typed("train")]
+        begin = [("sleep",), ("sleep", "--schedule")] if nights else [("train",)]
+        return [*before, *(project.typed(*words) for words in begin)]
     if not states[-1].ended:
         return [project.typed("sleep" if is_night(states[-1].tip.run) else "train")]
     holder = next((s for s in states if best is not None and s.tip.run == best.run), states[-1])

@@ -95,8 +95,10 @@ def test_a_night_that_has_not_ended_keeps_them(house: House, skillgit: Skillgit)
     house.write("skillgit.toml", house.config_text + "[budget]\ncalls = 3\n")
     house.commit("A budget")
     assert skillgit("sleep").code == 5
-    done = skillgit("forget", "--sessions", "--yes")
+    answers = replies(house.path)
+    done = skillgit("forget", "--answers", "--sessions", "--texts", "--yes")
     assert done.code == 1
+    assert replies(house.path) == answers
     assert "night-1 has not ended" in done.err
     assert any((house.path / ".git/skillgit/harvest").rglob("*"))
     assert held(skillgit)["sessions"]["kept"] == "night-1 has not ended"

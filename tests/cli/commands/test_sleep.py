@@ -82,6 +82,8 @@ def test_a_night_is_measured_only_where_its_tasks_are(house: House, skillgit: Sk
     refused = skillgit("adopt", "night-1", "--regate")
     assert refused.code == 1
     assert "night-1 cannot be measured here" in refused.err
+    assert "skillgit eval" not in skillgit("adopt", "night-1").ok().out
+    house.git("reset", "--quiet", "--hard", main)
     assert house.refs()["refs/heads/main"] == main
 
 

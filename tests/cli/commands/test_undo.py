@@ -51,7 +51,8 @@ def test_two_adopts_are_undone_one_after_the_other(skillgit, trained, before, gi
     skillgit("undo").ok()
     assert git("rev-parse", "main").strip() == before
     assert git("rev-parse", "next") == git("rev-parse", "skillopt/train-1")
-    skillgit("undo", "next").ok()
+    done = skillgit("undo", "next").ok()
+    assert "skillgit adopt train-1 --into next" in done.out
     assert git("rev-parse", "next").strip() == before
 
 
