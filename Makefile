@@ -36,7 +36,7 @@ format: install
 
 ## The reference pages and the man page, from the program itself.
 docs: install
-	$(BIN)/python -m skillgit.cli.reference
+	$(BIN)/python -m skillgit.cli.app.reference
 
 clean:
 	rm -rf $(VENV) $(DEMO) dist build

@@ -12,19 +12,19 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from skillgit.assembly import open_workshop
-from skillgit.bench import Outside
 from skillgit.config import Config, parse_config
 from skillgit.environments import ChatEnvironment
+from skillgit.evaluation.wiring import Outside
 from skillgit.models.journal import Journal
-from skillgit.opening import OpenRun, open_run
 from skillgit.ports import Model
-from skillgit.progress import Progress
-from skillgit.prompts import load_prompts
+from skillgit.prompting.prompts import load_prompts
 from skillgit.records import ModelReply, ModelRequest, Role, Usage
+from skillgit.runtime.progress import Progress
+from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.repository import open_repository
 from skillgit.tasks import load_tasks
+from skillgit.training.resume import OpenRun, open_run
+from skillgit.training.wiring import open_workshop
 
 SKILL = """---
 name: bench

@@ -18,20 +18,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skillgit.assembly import open_workshop
-from skillgit.bench import Outside
-from skillgit.cli.clock import SystemClock
+from skillgit.cli.app.clock import SystemClock
 from skillgit.config import parse_config
+from skillgit.evaluation.wiring import Outside
 from skillgit.models.journal import Journal
 from skillgit.models.simulated.catalogue import OBSTACLES
 from skillgit.models.simulated.obedience import StatedRule, stated_rules
-from skillgit.opening import open_run
-from skillgit.progress import Progress
-from skillgit.prompts import load_prompts
+from skillgit.prompting.prompts import load_prompts
+from skillgit.runtime.progress import Progress
+from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.repository import open_repository
 from skillgit.tasks import load_tasks
 from skillgit.train import train
+from skillgit.training.resume import open_run
+from skillgit.training.wiring import open_workshop
 
 SUBJECTS = (
     "tidal power", "rail freight", "urban beekeeping", "desalination", "night trains",

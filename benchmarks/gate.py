@@ -22,8 +22,8 @@ from statistics import fmean
 from svg import bars, lines
 
 from skillgit.gate import RULES, beats, mean_score, pool
-from skillgit.gate.foresight import Foresight
-from skillgit.gate.pace import highest_wealth, payoff_asked
+from skillgit.gate.betting import highest_wealth, payoff_asked
+from skillgit.gate.early_stop import Foresight
 from skillgit.gate.power import Sizes, accept_chance
 from skillgit.ports import Trial
 from skillgit.records import Measurements, Metric, Score, Skill, SkillDocument

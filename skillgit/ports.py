@@ -6,6 +6,7 @@ Adapters stand behind these and do not know each other; tests put fakes here and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol, TypeVar
@@ -227,4 +228,20 @@ class Store(Protocol):
 
     def finish(self, run: RunHead) -> str | None:
         """Make the proposal of an ended run; its branch's name, or `None` if nothing was accepted."""
+        ...
+
+
+class Ledger(Store, Protocol):
+    """A store whose scores may be added to outside of a run."""
+
+    def add_lines(self, run: str, lines: Iterable[tuple[str, NoteLine]], *, message: str) -> None:
+        """Add note lines, by object, outside of a step."""
+        ...
+
+    def writer(self) -> str:
+        """The e-mail address of whoever writes here."""
+        ...
+
+    def hold(self, run: str) -> AbstractContextManager[None]:
+        """Hold a run against any other process for as long as the block runs."""
         ...

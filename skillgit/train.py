@@ -10,24 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from skillgit.epoch_end import epoch_end
+from skillgit.evaluation.rollout import refuse_if_nothing_came_back, roll_out
 from skillgit.gate import TIE
-from skillgit.guards import guard
+from skillgit.gate.guards import guard
 from skillgit.history import StepNote
-from skillgit.judging import Judged, judge
-from skillgit.moments import baseline, run_end
-from skillgit.proposing import Occasion, Proposal, propose
-from skillgit.recording import came_out, rolled_out, step_moment
 from skillgit.records import (
     Action,
     Edit,
-    Task,
 )
-from skillgit.schedule import batches_at, ends_epoch, epoch_of
 from skillgit.stages.reflect import failure_patterns
-from skillgit.stages.rollout import refuse_if_nothing_came_back, roll_out
+from skillgit.stages.schedule import ends_epoch, epoch_of
 from skillgit.stages.step_buffer import format_step_buffer
-from skillgit.standing import Moment, Recorded, Standing, Training, read_standing
+from skillgit.training.candidate import Occasion, Proposal, propose
+from skillgit.training.epoch_end import epoch_end
+from skillgit.training.run_ends import baseline, run_end
+from skillgit.training.state import Moment, Recorded, Standing, Training, read_standing
+from skillgit.training.step_record import came_out, rolled_out, step_moment
+from skillgit.training.validate import Judged, judge
 
 
 def train(setup: Training) -> Iterator[Recorded]:
@@ -82,7 +81,7 @@ def run_step(setup: Training, standing: Standing) -> Moment:
     repeat = f"e{epoch_of(step, setup.steps_per_epoch)}"
     batches = [
         roll_out(setup.bench, batch, standing.current, account, purpose="rollout", repeat=repeat)
-        for batch in batches_of(setup, step)
+        for batch in setup.batches_of(step)
     ]
     graded = [*chain.from_iterable(batches)]
     refuse_if_nothing_came_back(graded)
@@ -137,20 +136,6 @@ def run_step(setup: Training, standing: Standing) -> Moment:
 
 
 # ── the parts of a step ──────────────────────────────────────────────────────────────────────
-
-
-def batches_of(setup: Training, step: int) -> list[list[Task]]:
-    """The train tasks that a step rolls out, batch by batch, in their order."""
-    by_id = {task.id: task for task in setup.tasks.train}
-    sizes = setup.config.train
-    batches = batches_at(
-        step,
-        list(by_id),
-        batch_size=sizes.batch_size,
-        accumulation=sizes.accumulation,
-        seed=sizes.seed,
-    )
-    return [[by_id[task_id] for task_id in batch] for batch in batches]
 
 
 def _rejected_alone(setup: Training, standing: Standing, step: int) -> list[Edit]:

@@ -12,21 +12,21 @@ from conftest import FixedClock
 from projects import Project
 from transcripts import jsonl
 
-from skillgit.bench import Outside
 from skillgit.config import Config, parse_config
+from skillgit.evaluation.wiring import Outside
 from skillgit.models import build_model
 from skillgit.models.journal import Journal
 from skillgit.ports import Model
-from skillgit.progress import Progress
-from skillgit.prompts import load_prompts
+from skillgit.prompting.prompts import load_prompts
 from skillgit.records import JudgeSpec, ModelReply, ModelRequest, Role, Split, Task
-from skillgit.sleep.cycle import CycleOutcome, run_sleep_cycle
-from skillgit.sleep.plan import PlanFile
-from skillgit.sleep.planning import Gathered, Parts
-from skillgit.sleep.state import SleepState, parse_state
+from skillgit.runtime.progress import Progress
+from skillgit.sleep.memory.state import SleepState, parse_state
+from skillgit.sleep.night.cycle import CycleOutcome, run_sleep_cycle
+from skillgit.sleep.night.inputs import Gathered, Parts
+from skillgit.sleep.night.plan import PlanFile
+from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.repository import open_repository
-from skillgit.store.sleep_ref import read_sleep
+from skillgit.store.runs.sleep_ref import read_sleep
 
 START = datetime(2026, 2, 2, 9, 0, tzinfo=UTC)
 

@@ -11,20 +11,20 @@ from pathlib import Path
 
 from conftest import FixedClock
 
-from skillgit.assembly import Workshop, open_workshop
-from skillgit.bench import Outside
 from skillgit.config import Config, parse_config
+from skillgit.evaluation.wiring import Outside
 from skillgit.models.journal import Journal
-from skillgit.opening import OpenRun, open_run
 from skillgit.ports import Clock, Model
-from skillgit.progress import Progress
-from skillgit.prompts import load_prompts
+from skillgit.prompting.prompts import load_prompts
 from skillgit.records import Skill
-from skillgit.standing import Recorded
+from skillgit.runtime.progress import Progress
+from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.repository import open_repository
 from skillgit.tasks import load_tasks
 from skillgit.train import train
+from skillgit.training.resume import OpenRun, open_run
+from skillgit.training.state import Recorded
+from skillgit.training.wiring import Workshop, open_workshop
 
 SKILL_PATH = "skills/brief/SKILL.md"
 SKILL_TEXT = """---

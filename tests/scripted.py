@@ -10,11 +10,11 @@ from collections.abc import Callable
 from projects import SKILL_PATH, Project
 
 from skillgit.history import NoteLine
-from skillgit.opening import open_run
 from skillgit.ports import Model
 from skillgit.records import ModelReply, ModelRequest
-from skillgit.standing import Recorded
 from skillgit.train import train
+from skillgit.training.resume import open_run
+from skillgit.training.state import Recorded
 
 Say = Callable[[ModelRequest], str | None]
 

@@ -17,20 +17,20 @@ import pytest
 from conftest import FixedClock
 from projects import CONFIG, TOPICS, Project, brief_tasks
 
-from skillgit.assembly import open_workshop
-from skillgit.bench import Outside
 from skillgit.config import parse_config
+from skillgit.evaluation.wiring import Outside
 from skillgit.models.journal import Journal
 from skillgit.models.simulated.server import ServerSettings, SimulatedServer, running
-from skillgit.opening import open_run
-from skillgit.progress import Progress
-from skillgit.prompts import load_prompts
+from skillgit.prompting.prompts import load_prompts
 from skillgit.records import Action
-from skillgit.standing import Recorded
+from skillgit.runtime.progress import Progress
+from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.repository import open_repository
 from skillgit.tasks import load_tasks
 from skillgit.train import train
+from skillgit.training.resume import open_run
+from skillgit.training.state import Recorded
+from skillgit.training.wiring import open_workshop
 
 GUIDE = Path(__file__).parents[1] / "docs" / "how-to" / "bring-your-own-agent.md"
 

@@ -13,7 +13,7 @@ from skillgit.errors import BlockedError, BudgetError, CallError, UserError
 from skillgit.history import StepNote, TestNote
 from skillgit.ports import Model
 from skillgit.records import Action, ModelReply, ModelRequest, Outcome, Skill, SkillDocument
-from skillgit.store.refs import Refs
+from skillgit.store.git.refs import Refs
 
 
 @pytest.fixture
@@ -227,8 +227,8 @@ def test_a_kill_between_notes_and_branch_misleads_nobody(
 def test_stopping_to_iterate_stops_the_training_and_keeps_what_was_yielded(
     project: Project, whole: tuple[dict[str, str], list[tuple[str, ...]]]
 ) -> None:
-    from skillgit.opening import open_run
     from skillgit.train import train
+    from skillgit.training.resume import open_run
 
     with project.workshop() as shop:
         loop = train(open_run(shop).training)

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     """Run the command that the process was started with, and end the process with its code."""
-    from skillgit.cli.run import run
+    from skillgit.cli.app.run import run
 
     # Histories are records by the ten thousand that hold no cycles: look for some less often.
     gc.set_threshold(100_000, 20, 20)

@@ -7,8 +7,8 @@ import json
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
 
 from skillgit.errors import CallError
-from skillgit.processes import CommandReply
 from skillgit.records import Message, Speaker, ToolCall, Usage
+from skillgit.runtime.processes import CommandReply
 
 
 class AgentReply(BaseModel):

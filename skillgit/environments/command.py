@@ -10,14 +10,14 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from skillgit.canonical import canonical_json
 from skillgit.config import ModelConfig
 from skillgit.environments.agent_reply import AgentReply, read_reply
 from skillgit.environments.login import refuse_login_message
 from skillgit.errors import BlockedError, CallError
 from skillgit.ports import Clock, Paid
-from skillgit.processes import CommandReply, Program, command_digest, printable_command
 from skillgit.records import Message, PaidCall, Role, Rollout, Skill, Speaker, Task
+from skillgit.records.canonical import canonical_json
+from skillgit.runtime.processes import CommandReply, Program, command_digest, printable_command
 
 VERSION = 1
 

@@ -5,8 +5,8 @@ A rule is a function from a trial to a ruling: one file here, and one line in `R
 
 from __future__ import annotations
 
+from skillgit.gate.betting import pace
 from skillgit.gate.decision import evaluate_gate
-from skillgit.gate.pace import pace
 from skillgit.gate.paired import paired
 from skillgit.gate.scores import (
     TIE,

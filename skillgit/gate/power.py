@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from skillgit.gate.pace import STAKES, payoff_asked
+from skillgit.gate.betting import STAKES, payoff_asked
 from skillgit.gate.scores import TIE
 from skillgit.records import Record
 

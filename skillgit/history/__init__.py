@@ -23,7 +23,7 @@ from skillgit.history.notes import (
     TestNote,
     TurnedDownNote,
 )
-from skillgit.history.states import (
+from skillgit.history.run_state import (
     CandidateScore,
     Mark,
     Phase,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from skillgit.history.notes import NoteLine
-from skillgit.history.states import CandidateScore, Phase, RunHead, RunState
+from skillgit.history.run_state import CandidateScore, Phase, RunHead, RunState
 from skillgit.records import Action, Record, Skill
 
 

@@ -7,8 +7,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from skillgit.canonical import canonical_json
-from skillgit.history.states import Phase
+from skillgit.history.run_state import Phase
 from skillgit.records import (
     Action,
     Edit,
@@ -19,6 +18,7 @@ from skillgit.records import (
     Record,
     SourceType,
 )
+from skillgit.records.canonical import canonical_json
 
 
 class NoteLine(Record):

@@ -12,12 +12,12 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue, ValidationError
 
-from skillgit.canonical import canonical_json
 from skillgit.errors import BlockedError, CallError, UserError
 from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.ports import Paid
-from skillgit.processes import CommandReply, Program, printable_command
 from skillgit.records import Grade, PaidCall, Record, Role, Rollout, Score, Task, UnitInterval
+from skillgit.records.canonical import canonical_json
+from skillgit.runtime.processes import CommandReply, Program, printable_command
 
 VERSION = 1
 PURPOSE = "judge"

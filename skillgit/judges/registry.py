@@ -13,9 +13,9 @@ from skillgit.errors import TaskError
 from skillgit.judges import command, exact, f1, rubric, rule
 from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.ports import Judge
-from skillgit.processes import command_digest
-from skillgit.prompts import prompt_id
+from skillgit.prompting.prompts import prompt_id
 from skillgit.records import JudgeSpec, Task
+from skillgit.runtime.processes import command_digest
 
 
 class Asks(StrEnum):

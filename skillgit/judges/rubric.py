@@ -6,11 +6,11 @@ from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
-from skillgit.canonical import canonical_json, slot_seed
 from skillgit.errors import BlockedError, CallError, ReplyError
 from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.ports import Paid
-from skillgit.prompts import Answer, Prompt
+from skillgit.prompting.prompts import Answer, Prompt
+from skillgit.prompting.replies import extract
 from skillgit.records import (
     Grade,
     Message,
@@ -25,7 +25,7 @@ from skillgit.records import (
     Task,
     UnitInterval,
 )
-from skillgit.replies import extract
+from skillgit.records.canonical import canonical_json, slot_seed
 
 VERSION = 1
 PURPOSE = "judge"

@@ -9,8 +9,8 @@ from typing import Any
 import httpx2
 import openai
 
-from skillgit.canonical import slot_seed
 from skillgit.config import ModelConfig, without_user_info
+from skillgit.config.trust import OFFICIAL_URL
 from skillgit.errors import BlockedError, ConfigError
 from skillgit.models.connection import Address, connect
 from skillgit.models.endpoint import Descent, Endpoints
@@ -25,7 +25,7 @@ from skillgit.models.failures import (
 from skillgit.models.wire import BodyError, error_text, read_reply, to_payload
 from skillgit.ports import Clock
 from skillgit.records import ModelReply, ModelRequest
-from skillgit.trust import OFFICIAL_URL
+from skillgit.records.canonical import slot_seed
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0

@@ -11,13 +11,13 @@ from typing import Self
 
 from pydantic import ValidationError
 
-from skillgit.canonical import canonical_json
 from skillgit.config import BudgetConfig, PricesConfig
 from skillgit.errors import BudgetError
 from skillgit.history import Costs
 from skillgit.models.journal import CallKey, Journal, JournaledReply
 from skillgit.ports import Clock, ReplyT
 from skillgit.records import PaidCall, PaidReply, Record, Role, Usage
+from skillgit.records.canonical import canonical_json
 
 
 class Meter:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillgit.epoch_notes import ComparisonNote, PairKind, PairScores, SlowUpdateNote
+from skillgit.editing.lists import LIST_MARK
 from skillgit.history import NoteLine, StepNote
-from skillgit.lists import LIST_MARK
+from skillgit.history.epoch_notes import ComparisonNote, PairKind, PairScores, SlowUpdateNote
+from skillgit.history.trailers import ParsedTrailers, parse_commit, quoted_commits
 from skillgit.records import Action, Edit, FailurePattern, RawPatch, Record
 from skillgit.review.hunks import folded
-from skillgit.store.blame import BlamedLine
-from skillgit.store.noted import NotedVersions
-from skillgit.store.repository import Repository
-from skillgit.store.trees import commit_at, message_of
-from skillgit.trailers import ParsedTrailers, parse_commit, quoted_commits
+from skillgit.store.git.repository import Repository
+from skillgit.store.git.trees import commit_at, message_of
+from skillgit.store.runs.version_notes import NotedVersions
+from skillgit.store.skills.blame import BlamedLine
 
 _ASKS = (PairKind.REGRESSED, PairKind.PERSISTENT_FAIL)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from skillgit.untrusted import harmless
+from skillgit.history.sanitize import harmless
 
 _ACTS = re.compile(r"([\\`*_\[\]<>|~$#!&])")
 _OPENS_A_BLOCK = re.compile(r"^([-+=]|\d{1,9}[.)])")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from pydantic import Field, JsonValue
 
-from skillgit.edit_reader import edit_items, read_edits, targets_of, whole_number
 from skillgit.errors import CallError, ReplyError
-from skillgit.pool import ordered_map
-from skillgit.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.asked import AskedEdit
+from skillgit.prompting.edit_parser import edit_items, read_edits, targets_of, whole_number
+from skillgit.prompting.prompts import Answer, Optimizer, Prompt
 from skillgit.records import Edit, RawPatch, Record, Skill, SourceType
-from skillgit.stages.asked import AskedEdit
+from skillgit.runtime.pool import ordered_map
 from skillgit.stages.evidence import Backed, Folder, backed_patches
 from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
 

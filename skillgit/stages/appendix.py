@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pydantic import Field, JsonValue
 
-from skillgit.anchors import fold
 from skillgit.config import AppendixSource
-from skillgit.document import Document, is_storable, region_text, replace_region
-from skillgit.edit_reader import strings
+from skillgit.editing.document import Document, is_storable, region_text, replace_region
+from skillgit.editing.layout import Region, has_structure
+from skillgit.editing.matching import fold
 from skillgit.errors import CallError, ReplyError
-from skillgit.layout import Region, has_structure
-from skillgit.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.edit_parser import strings
+from skillgit.prompting.prompts import Answer, Optimizer, Prompt
 from skillgit.records import Lapse, RawPatch, Record, Skill, SourceType
 from skillgit.stages.reflect import (
     REFLECT_SUCCESSES,

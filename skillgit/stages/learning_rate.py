@@ -8,12 +8,12 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from skillgit.config import LrConfig, LrMode
-from skillgit.edit_reader import strings, text_or_nothing, whole_number
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.edit_parser import strings, text_or_nothing, whole_number
+from skillgit.prompting.prompts import Answer, Optimizer, Prompt
 from skillgit.records import Edit, LearningRate, Record, Score, Skill
-from skillgit.schedule import build_scheduler
 from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
+from skillgit.stages.schedule import build_scheduler
 
 PURPOSE = "learning_rate"
 CONFIDENCES = ("low", "medium", "high")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from pydantic import Field, JsonValue
 
-from skillgit.edit_reader import text_or_nothing
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.edit_parser import text_or_nothing
+from skillgit.prompting.prompts import Answer, Optimizer, Prompt
 from skillgit.records import Record, Skill
 from skillgit.stages.comparison import ComparisonPair, shown_pairs
 from skillgit.stages.rendering import NOTHING_YET, fenced, shown_skill

@@ -9,7 +9,9 @@ from typing import Any
 
 from pydantic import Field, JsonValue
 
-from skillgit.edit_reader import (
+from skillgit.errors import BlockedError, CallError, ReplyError
+from skillgit.prompting.asked import AskedEdit
+from skillgit.prompting.edit_parser import (
     ReadEdits,
     read_edits,
     strings,
@@ -17,9 +19,7 @@ from skillgit.edit_reader import (
     text_or_nothing,
     whole_number,
 )
-from skillgit.errors import BlockedError, CallError, ReplyError
-from skillgit.pool import ordered_map
-from skillgit.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.prompts import Answer, Optimizer, Prompt
 from skillgit.records import (
     Edit,
     FailurePattern,
@@ -30,7 +30,7 @@ from skillgit.records import (
     Skill,
     SourceType,
 )
-from skillgit.stages.asked import AskedEdit
+from skillgit.runtime.pool import ordered_map
 from skillgit.stages.failure_patterns import failure_patterns as failure_patterns
 from skillgit.stages.rendering import NOTHING_YET, on_one_line, shown_skill
 from skillgit.stages.trajectories import render_trajectories

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from skillgit.canonical import canonical_json
 from skillgit.records import Edit, Skill, SkillDocument
+from skillgit.records.canonical import canonical_json
 
 NOTHING_YET = "Nothing yet."
 

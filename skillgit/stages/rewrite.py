@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from pydantic import Field, JsonValue
 
-from skillgit.edit_reader import text_or_nothing
+from skillgit.editing.rewrite import rewrite_document
 from skillgit.errors import CallError, DocumentError, ReplyError
-from skillgit.pool import ordered_map
-from skillgit.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.edit_parser import text_or_nothing
+from skillgit.prompting.prompts import Answer, Optimizer, Prompt
 from skillgit.records import (
     Edit,
     EditOp,
@@ -21,7 +21,7 @@ from skillgit.records import (
     SkillDocument,
     SourceType,
 )
-from skillgit.rewrites import rewrite_document
+from skillgit.runtime.pool import ordered_map
 from skillgit.stages.reflect import Analysts, FailureKind, read_failure_summary, read_reasoning
 from skillgit.stages.rendering import NOTHING_YET, fenced, shown_document, shown_edits, shown_skill
 from skillgit.stages.update import target_path

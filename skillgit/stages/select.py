@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from pydantic import Field, JsonValue
 
-from skillgit.edit_reader import text_or_nothing, whole_number
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.edit_parser import text_or_nothing, whole_number
+from skillgit.prompting.prompts import Answer, Optimizer, Prompt
 from skillgit.records import Edit, Record, Selection, Skill, SourceType
 from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from pydantic import Field, JsonValue
 
-from skillgit.document import Document, region_text, replace_region
-from skillgit.edit_reader import text_or_nothing
+from skillgit.editing.document import Document, region_text, replace_region
+from skillgit.editing.layout import Region
 from skillgit.errors import CallError, DocumentError, ReplyError
-from skillgit.layout import Region
-from skillgit.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.edit_parser import text_or_nothing
+from skillgit.prompting.prompts import Answer, Optimizer, Prompt
 from skillgit.records import Record, Skill
 from skillgit.stages.comparison import ComparisonPair, shown_pairs
 from skillgit.stages.rendering import NOTHING_YET, fenced, shown_skill

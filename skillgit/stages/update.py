@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from skillgit.document import Document, Region
-from skillgit.edits import apply_edits
+from skillgit.editing.apply import apply_edits
+from skillgit.editing.document import Document, Region
 from skillgit.errors import DocumentError
-from skillgit.guards.length import is_too_long
+from skillgit.gate.guards.length import is_too_long
 from skillgit.records import Edit, EditOp, EditOutcome, Outcome, Skill, SkillDocument
 
 MAIN_ALIAS = "skill"

@@ -16,21 +16,22 @@ from skillgit.history import Entry, NoteLine, Position, RejectedLine, RunCommit,
 from skillgit.ports import Clock
 from skillgit.records import Measurements, Skill
 from skillgit.redaction import refuse_secrets
-from skillgit.store import locks, runs
-from skillgit.store.best import BestTag, tags_of
-from skillgit.store.ledger import pooled, rejected
-from skillgit.store.memory_file import memory_file_for, with_memory
-from skillgit.store.names import NIGHT_NOTES, NOTES, RunName, next_run, notes_ref, run_ref
-from skillgit.store.note_lines import parse_lines
-from skillgit.store.notes import Notes
-from skillgit.store.obstacles import refuse_checked_out, refuse_taken_names
-from skillgit.store.proposal import propose
-from skillgit.store.refs import RefMovedError, Refs
-from skillgit.store.repository import Repository
-from skillgit.store.signing import Signer
-from skillgit.store.skills import committed_skill, read_skill, skill_in_commit, skill_object
-from skillgit.store.trees import commit_at, tree_of
-from skillgit.store.union import fetched_notes, take_in
+from skillgit.store.git import locks
+from skillgit.store.git.names import NIGHT_NOTES, NOTES, RunName, next_run, notes_ref, run_ref
+from skillgit.store.git.obstacles import refuse_checked_out, refuse_taken_names
+from skillgit.store.git.refs import RefMovedError, Refs
+from skillgit.store.git.repository import Repository
+from skillgit.store.git.signing import Signer
+from skillgit.store.git.trees import commit_at, tree_of
+from skillgit.store.notes.ledger import pooled, rejected
+from skillgit.store.notes.note_lines import parse_lines
+from skillgit.store.notes.notes import Notes
+from skillgit.store.notes.union import fetched_notes, take_in
+from skillgit.store.proposals.proposal import propose
+from skillgit.store.runs import runs
+from skillgit.store.runs.best_tag import BestTag, tags_of
+from skillgit.store.skills.memory_file import memory_file_for, with_memory
+from skillgit.store.skills.skills import committed_skill, read_skill, skill_in_commit, skill_object
 
 
 class GitStore:
@@ -217,6 +218,11 @@ class GitStore:
         """Add note lines, by object, outside of a step: a report, a person's reasons, scores."""
         who = self.repository.signature(int(self._clock.now().timestamp()))
         self._notes[notes_ref(run)].add(_by_object(lines), who=who, message=message)
+
+    def writer(self) -> str:
+        """The e-mail address of whoever writes here."""
+        _, email = self.repository.identity()
+        return email
 
     def best(self) -> str | None:
         """The commit that the tag belongs on, whatever it is on."""

@@ -9,9 +9,9 @@ from pygit2.enums import FileMode
 
 from skillgit.errors import UserError
 from skillgit.records import Record
-from skillgit.store.refs import GIT_ERRORS
+from skillgit.store.git.refs import GIT_ERRORS
+from skillgit.store.git.trees import message_of
 from skillgit.store.revisions import resolve
-from skillgit.store.trees import message_of
 
 _RANGE = re.compile(r"(?P<base>.*?)\.\.\.?(?P<head>.*)")
 _MOST_COMMITS = 5_000

@@ -11,11 +11,12 @@ import pygit2
 from skillgit.errors import UserError
 from skillgit.history import Phase, RunCommit
 from skillgit.records import Action
-from skillgit.store.adopted import read_lineage
-from skillgit.store.names import HEADS, best_tag, proposal_ref, run_of_ref
-from skillgit.store.proposal import Proposal, build_proposal, has_ended
-from skillgit.store.refs import GIT_ERRORS
-from skillgit.store.runs import (
+from skillgit.store.git.names import HEADS, best_tag, proposal_ref, run_of_ref
+from skillgit.store.git.refs import GIT_ERRORS
+from skillgit.store.git.signing import Sign
+from skillgit.store.proposals.adopted import read_lineage
+from skillgit.store.proposals.proposal import Proposal, build_proposal, has_ended
+from skillgit.store.runs.runs import (
     here_or_remote,
     phase_of,
     read_commit,
@@ -23,7 +24,6 @@ from skillgit.store.runs import (
     run_tip,
     walk,
 )
-from skillgit.store.signing import Sign
 
 _RUN = re.compile(r"[a-z]{1,20}-[1-9][0-9]{0,8}")
 _MOMENT = re.compile(

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from skillgit.canonical import fingerprint
 from skillgit.records import JudgeSpec, Split, Task, TaskOrigin, ToolSpec
+from skillgit.records.canonical import fingerprint
 from skillgit.tasks.source import Row
 from skillgit.tasks.strict_json import JsonValue, parse_json
 

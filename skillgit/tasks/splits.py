@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from skillgit.canonical import fingerprint
 from skillgit.records import Split, Task
+from skillgit.records.canonical import fingerprint
 from skillgit.tasks.fields import Draft
 from skillgit.tasks.near_duplicates import clusters
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from skillgit.canonical import JsonLike, fingerprint
 from skillgit.records import Record, Split, Task
+from skillgit.records.canonical import JsonLike, fingerprint
 
 
 class TaskSet(Record):

@@ -41,8 +41,8 @@ Skillgit = Callable[..., Done]
 # imports are most of what a short command costs.
 FORKER = """
 import importlib, io, json, os, sys
-from skillgit.cli.group import COMMANDS
-from skillgit.cli import run as cli_run
+from skillgit.cli.app.group import COMMANDS
+from skillgit.cli.app import run as cli_run
 for name in COMMANDS:
     importlib.import_module(f"skillgit.cli.commands.{name}")
 while line := sys.stdin.buffer.readline():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from skillgit.cli.group import COMMANDS
+from skillgit.cli.app.group import COMMANDS
 
 SKILL = "skills/brief/SKILL.md"
 CONFIG = """\

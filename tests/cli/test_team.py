@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skillgit.store.locks import held
-from skillgit.store.repository import open_repository
+from skillgit.store.git.locks import held
+from skillgit.store.git.repository import open_repository
 
 SKILL = "skills/brief/SKILL.md"
 

@@ -16,7 +16,6 @@ import pytest
 from skillgit.config import ModelConfig, Provider
 from skillgit.environments import CommandEnvironment, EnvironmentResources, build_environment
 from skillgit.errors import BlockedError
-from skillgit.processes import CommandReply
 from skillgit.records import (
     JudgeSpec,
     PaidCall,
@@ -31,6 +30,7 @@ from skillgit.records import (
     Task,
     ToolSpec,
 )
+from skillgit.runtime.processes import CommandReply
 
 T = TypeVar("T", bound=PaidReply)
 

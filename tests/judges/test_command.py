@@ -14,7 +14,6 @@ import pytest
 
 from skillgit.errors import BlockedError, TaskError, UserError
 from skillgit.judges import JudgeResources, build_judge, judge_commands, judge_identity
-from skillgit.processes import CommandReply
 from skillgit.records import (
     Grade,
     JudgeSpec,
@@ -26,6 +25,7 @@ from skillgit.records import (
     Split,
     Task,
 )
+from skillgit.runtime.processes import CommandReply
 
 T = TypeVar("T", bound=PaidReply)
 

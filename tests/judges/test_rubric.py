@@ -10,7 +10,7 @@ import pytest
 from skillgit.errors import BlockedError, BudgetError, CallError, TaskError
 from skillgit.judges import Asks, JudgeResources, build_judge, judge_asks, judge_identity
 from skillgit.judges.rubric import RubricFields
-from skillgit.prompts import holes, load_prompts
+from skillgit.prompting.prompts import holes, load_prompts
 from skillgit.records import (
     Grade,
     JudgeSpec,

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from projects import CONFIG, SKILL_PATH, Project
 from scripted import Scripted, answers
-from test_epoch_end import guidance, in_epoch_2
-from test_proposing import AWARE, DRAFTS, KEY_RISKS, NOTHING, SUGGESTIONS, lapse
+from training.test_candidate import AWARE, DRAFTS, KEY_RISKS, NOTHING, SUGGESTIONS, lapse
+from training.test_epoch_end import guidance, in_epoch_2
 
-from skillgit.epoch_notes import PairKind
+from skillgit.history.epoch_notes import PairKind
 from skillgit.review.blame import TracedLine, Tracer
-from skillgit.store.blame import BlamedLine, blame
-from skillgit.store.git_cli import GitCli
-from skillgit.store.noted import NotedVersions
-from skillgit.store.refs import Refs
-from skillgit.store.repository import open_repository
+from skillgit.store.git.git_cli import GitCli
+from skillgit.store.git.refs import Refs
+from skillgit.store.git.repository import open_repository
+from skillgit.store.runs.version_notes import NotedVersions
+from skillgit.store.skills.blame import BlamedLine, blame
 
 
 def traced(project: Project, rev: str = "skillopt/best") -> dict[str, TracedLine]:

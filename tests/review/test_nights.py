@@ -9,14 +9,14 @@ from conftest import FixedClock
 from markdown_it import MarkdownIt
 from night_projects import CHECKED, House, Proposing, asks, make_house
 
-from skillgit.review.body import body
-from skillgit.review.evidence import Evidence, gather
-from skillgit.review.findings import Severity, Verdict
-from skillgit.review.propose import public_body
-from skillgit.review.verify import Verifier
+from skillgit.review.pull_request.body import body
+from skillgit.review.pull_request.evidence import Evidence, gather
+from skillgit.review.pull_request.propose import public_body
+from skillgit.review.verify.findings import Severity, Verdict
+from skillgit.review.verify.verify import Verifier
+from skillgit.store.git.refs import Refs
+from skillgit.store.git.repository import open_repository
 from skillgit.store.ranges import read_range
-from skillgit.store.refs import Refs
-from skillgit.store.repository import open_repository
 from skillgit.store.revisions import find_proposal
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

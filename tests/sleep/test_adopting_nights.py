@@ -13,13 +13,13 @@ from skillgit.config import SimulationConfig
 from skillgit.history import TurnedDownNote
 from skillgit.models.simulated.model import SimulatedModel
 from skillgit.records import Action, ModelReply, ModelRequest, Role, Task
-from skillgit.store import adopt as adopt_module
-from skillgit.store.adopt import Adopter, Adoption, AdoptState
-from skillgit.store.decisions import Decision, Fate, decision_on
-from skillgit.store.git_cli import GitCli
+from skillgit.store.git.git_cli import GitCli
+from skillgit.store.git.refs import Refs
+from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.refs import Refs
-from skillgit.store.repository import open_repository
+from skillgit.store.proposals import adopt as adopt_module
+from skillgit.store.proposals.adopt import Adopter, Adoption, AdoptState
+from skillgit.store.proposals.outcome import Decision, Fate, decision_on
 from skillgit.store.revisions import find_proposal
 
 

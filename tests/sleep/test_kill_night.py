@@ -12,8 +12,8 @@ from night_projects import House, asks, make_house
 
 from skillgit.ports import Model
 from skillgit.records import ModelReply, ModelRequest
-from skillgit.sleep.plan import NightPlan, PlanFile
-from skillgit.store.refs import Refs
+from skillgit.sleep.night.plan import NightPlan, PlanFile
+from skillgit.store.git.refs import Refs
 
 
 class Killed(BaseException):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from skillgit.ports import ReplyT
-from skillgit.prompts import Optimizer, load_prompts
+from skillgit.prompting.prompts import Optimizer, load_prompts
 from skillgit.records import (
     Edit,
     EditOp,

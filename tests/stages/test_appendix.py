@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgit.config import AppendixSource
-from skillgit.document import Document, region_text
-from skillgit.layout import Region
+from skillgit.editing.document import Document, region_text
+from skillgit.editing.layout import Region
 from skillgit.records import Lapse, RawPatch, Skill, SkillDocument, SourceType
 from skillgit.stages.appendix import append_notes, as_note, aware_analysts, is_note, notes_of
 

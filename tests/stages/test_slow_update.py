@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from skillgit.document import Document, region_text
+from skillgit.editing.document import Document, region_text
+from skillgit.editing.layout import Region
 from skillgit.errors import BlockedError, CallError, ReplyError
-from skillgit.layout import Region
 from skillgit.records import Skill, SkillDocument
 from skillgit.stages.comparison import build_comparison_pairs
 from skillgit.stages.slow_update import guidance_of, run_slow_update, with_guidance

@@ -23,15 +23,15 @@ from skillgit.history import (
     ScoresLine,
     StepNote,
 )
-from skillgit.messages import compose, compose_revert, edit_lines
+from skillgit.history.messages import compose, compose_revert, edit_lines
 from skillgit.ports import Clock
 from skillgit.records import Action, Edit, EditOp, EditOutcome, Metric, Outcome
-from skillgit.store.adopt import Adopter, Adoption
-from skillgit.store.git_cli import GitCli
+from skillgit.store.git.git_cli import GitCli
+from skillgit.store.git.refs import Refs
+from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.proposal import propose
-from skillgit.store.refs import Refs
-from skillgit.store.repository import open_repository
+from skillgit.store.proposals.adopt import Adopter, Adoption
+from skillgit.store.proposals.proposal import propose
 
 SKILL = "skills/brief/SKILL.md"
 START = "# Brief\n\nWrite a brief.\n\n## Structure\n\n- One summary.\n\n## Style\n\n- Be short.\n"

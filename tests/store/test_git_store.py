@@ -12,7 +12,7 @@ import pytest
 from skillgit.errors import ConflictError, RepositoryError
 from skillgit.history import ConfigNote, Phase, Position, RejectedLine, ReportNote, StepNote
 from skillgit.records import Action, Edit, EditOp, EditOutcome, Outcome
-from skillgit.store.names import NIGHT_NOTES, NOTES
+from skillgit.store.git.names import NIGHT_NOTES, NOTES
 
 SKILL = "skills/brief/SKILL.md"
 RUN = "refs/heads/skillopt/run/train-1"
@@ -277,8 +277,8 @@ KILLED = """
     from skillgit.config import SkillConfig
     from skillgit.records import Action
     from skillgit.store.git_store import GitStore
-    from skillgit.store.repository import open_repository
-    from skillgit.store.refs import Refs
+    from skillgit.store.git.repository import open_repository
+    from skillgit.store.git.refs import Refs
 
     class Clock:
         def now(self): return datetime(2026, 3, 1, tzinfo=UTC)
@@ -422,7 +422,7 @@ def test_the_next_name_is_above_every_number_ever_used(train, git, store):
 
 
 def test_numbers_from_elsewhere_count(store):
-    from skillgit.store.names import RunName
+    from skillgit.store.git.names import RunName
 
     assert str(store.next_name("night", [RunName(kind="night", number=8)])) == "night-9"
 

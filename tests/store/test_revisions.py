@@ -7,8 +7,8 @@ import pygit2
 import pytest
 
 from skillgit.errors import UserError
-from skillgit.store.proposal import propose
-from skillgit.store.refs import Refs
+from skillgit.store.git.refs import Refs
+from skillgit.store.proposals.proposal import propose
 from skillgit.store.revisions import find_proposal, resolve
 
 BEST = "refs/tags/skillopt/best"

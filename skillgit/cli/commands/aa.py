@@ -6,26 +6,34 @@ from dataclasses import replace
 
 import click
 
-from skillgit.assembly import is_simulated
-from skillgit.bench import open_bench
-from skillgit.cli.evaluating import skill_of
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import amount, count, json_option, print_json, print_table, printable, say
-from skillgit.cli.progress import Snapshot, shown
-from skillgit.cli.project import Project, open_project
-from skillgit.cli.training import outside_of
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.evaluation import skill_of
+from skillgit.cli.sessions.project import Project, open_project
+from skillgit.cli.sessions.training import outside_of
+from skillgit.cli.show.output import (
+    amount,
+    count,
+    json_option,
+    print_json,
+    print_table,
+    printable,
+    say,
+)
+from skillgit.cli.show.progress import Snapshot, shown
 from skillgit.config import GateConfig
 from skillgit.errors import UserError
+from skillgit.evaluation.noise import Noise, noise_of
+from skillgit.evaluation.standalone import SCOPE, Measuring
+from skillgit.evaluation.wiring import open_bench
 from skillgit.gate.power import Sizes, accept_chance
-from skillgit.measuring import SCOPE, Measuring
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
-from skillgit.noise import Noise, noise_of
 from skillgit.records import Measurements, Skill, Split
+from skillgit.store.git.obstacles import refuse_taken_names
+from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.obstacles import refuse_taken_names
-from skillgit.store.repository import open_repository
+from skillgit.training.wiring import is_simulated
 
 _SHOWN = 10
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import json_option, print_commands, print_json
-from skillgit.cli.project import Project, open_project
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.project import Project, open_project
+from skillgit.cli.show.output import json_option, print_commands, print_json
 from skillgit.errors import RepositoryError, UsageError, UserError
-from skillgit.store.adopt import Adopter, AdoptState, Regate
-from skillgit.store.adopted import read_lineage
+from skillgit.store.git.names import HEADS, is_night, run_ref
+from skillgit.store.git.refs import Refs
+from skillgit.store.git.repository import Repository, open_repository
+from skillgit.store.git.signing import signer_of
 from skillgit.store.git_store import GitStore
-from skillgit.store.names import HEADS, is_night, run_ref
-from skillgit.store.proposal import Proposal
-from skillgit.store.refs import Refs
-from skillgit.store.repository import Repository, open_repository
+from skillgit.store.proposals.adopt import Adopter, AdoptState, Regate
+from skillgit.store.proposals.adopted import read_lineage
+from skillgit.store.proposals.proposal import Proposal
 from skillgit.store.revisions import find_proposal
-from skillgit.store.signing import signer_of
-from skillgit.store.skills import skill_in_commit
+from skillgit.store.skills.skills import skill_in_commit
 
 
 @click.command()
@@ -103,7 +103,9 @@ def command(
 
 
 def _regate(project: Project, onto: str, again: str) -> Regate:
-    from skillgit.cli.regating import Regating  # it opens models; a plain adopt need not wait
+    from skillgit.cli.sessions.regate import (
+        Regating,  # it opens models; a plain adopt need not wait
+    )
 
     return Regating(project, onto, again)
 

@@ -9,9 +9,11 @@ from itertools import groupby
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import (
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.project import Project, open_project
+from skillgit.cli.sessions.runs import Runs
+from skillgit.cli.show.output import (
     count,
     json_option,
     number,
@@ -21,17 +23,15 @@ from skillgit.cli.output import (
     print_table,
     printable,
 )
-from skillgit.cli.project import Project, open_project
-from skillgit.cli.runs import Runs
-from skillgit.cli.version import edit_words, task_words
+from skillgit.cli.show.version import edit_words, task_words
 from skillgit.errors import UsageError
 from skillgit.records import SourceType
 from skillgit.review.blame import Origin, TracedLine, Tracer
-from skillgit.store.blame import blame
-from skillgit.store.noted import NotedVersions
-from skillgit.store.refs import Refs
-from skillgit.store.repository import Repository, open_repository
-from skillgit.store.skills import committed_skill
+from skillgit.store.git.refs import Refs
+from skillgit.store.git.repository import Repository, open_repository
+from skillgit.store.runs.version_notes import NotedVersions
+from skillgit.store.skills.blame import blame
+from skillgit.store.skills.skills import committed_skill
 
 HEAD = ("line", "version", "score", "asked for by", "text")
 _SHORT = 9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from skillgit.cli.completing import KINDS, completion_script
+from skillgit.cli.app.completion import KINDS, completion_script
 
 
 @click.command()

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.worktree import Worktree, worktree_at
 from skillgit.cli.commands.train import run_training
-from skillgit.cli.conclusion import print_conclusion
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import print_commands, say
-from skillgit.cli.setup import Choices, set_up
-from skillgit.cli.training import Wishes
-from skillgit.cli.worktree import Worktree, worktree_at
+from skillgit.cli.init.setup import Choices, set_up
+from skillgit.cli.sessions.training import Wishes
+from skillgit.cli.show.conclusion import print_conclusion
+from skillgit.cli.show.output import print_commands, say
 from skillgit.config import CONFIG_FILE, Provider
 from skillgit.errors import UserError
-from skillgit.store.git_cli import GitCli
+from skillgit.store.git.git_cli import GitCli
 
 SKILL = "skills/field-notes/SKILL.md"
 TASKS = "tasks/field-notes.jsonl"

@@ -7,11 +7,11 @@ from collections import Counter
 
 import click
 
-from skillgit.cli.crash import secrets_of, without_secrets
+from skillgit.cli.app.crash import secrets_of, without_secrets
+from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.doctor.checkup import checkup
 from skillgit.cli.doctor.rows import Patient, Row, State
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import json_option, print_json, printable
+from skillgit.cli.show.output import json_option, print_json, printable
 
 _NAME = 20
 _QUERY = re.compile(r"(?<=[^\s?])\?\S+=\S*")

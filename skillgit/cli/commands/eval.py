@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from skillgit.cli.evaluating import Wishes, evaluate_versions
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.measured import Measured, Report, print_objects, print_report
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import json_option, number, print_json
-from skillgit.cli.project import open_project
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.evaluation import Wishes, evaluate_versions
+from skillgit.cli.sessions.project import open_project
+from skillgit.cli.show.output import json_option, number, print_json
+from skillgit.cli.show.scores import Measured, Report, print_objects, print_report
 from skillgit.errors import UserError
 from skillgit.gate import beats
-from skillgit.intervals import Comparison
+from skillgit.gate.statistics import Comparison
 from skillgit.records import Metric, Split
 
 

@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from skillgit.cli.forgetting import ANSWERS, SESSIONS, TEXTS, Attic, Holding
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import (
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.sessions.forget import ANSWERS, SESSIONS, TEXTS, Attic, Holding
+from skillgit.cli.show.output import (
     file_size,
     json_option,
     print_commands,
@@ -17,7 +17,7 @@ from skillgit.cli.output import (
     say,
 )
 from skillgit.errors import UserError
-from skillgit.store.repository import open_repository
+from skillgit.store.git.repository import open_repository
 
 
 @click.command()

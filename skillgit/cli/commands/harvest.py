@@ -9,16 +9,17 @@ from pathlib import Path
 
 import click
 
-from skillgit.cli.harvesting import (
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.sessions.harvest import (
     TASKS,
     Field,
+    damage_lines,
     given_time,
     open_field,
     read_until,
     write_until,
 )
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import (
+from skillgit.cli.show.output import (
     count,
     json_option,
     one_line,
@@ -30,7 +31,7 @@ from skillgit.cli.output import (
 from skillgit.config import Miner
 from skillgit.errors import UsageError, UserError
 from skillgit.records import Split
-from skillgit.sleep.harvest import Damage, Fate, Harvest, gather
+from skillgit.sleep.harvest import Fate, Harvest, gather
 from skillgit.sleep.mine import Mined, update
 from skillgit.sleep.mine.mined import SHAPE_ONLY
 from skillgit.sleep.mine.task_file import Updated
@@ -156,18 +157,6 @@ def _print(invocation: Invocation, result: Result, *, listed: bool) -> None:
             print(line)
     _print_tasks(result)
     _print_next(invocation, result)
-
-
-def damage_lines(source: str, damage: Damage) -> list[str]:
-    """What could not be read of a source, in a line or two; none when all could."""
-    lines = []
-    if damage.damaged:
-        parts = ", ".join(f"{number} {what}" for what, number in sorted(damage.damaged.items()))
-        lines.append(f"Damaged in {source}: {parts} (of {count(damage.lines, 'line')})")
-    if damage.unknown:
-        parts = ", ".join(f"{one_line(what)} {n}" for what, n in sorted(damage.unknown.items()))
-        lines.append(f"Unknown records in {source}: {parts}")
-    return lines
 
 
 def _print_tasks(result: Result) -> None:

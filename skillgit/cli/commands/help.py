@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from skillgit.cli.invocation import Invocation
+from skillgit.cli.app.invocation import Invocation
 from skillgit.errors import UsageError
 
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 import click
 
-from skillgit.cli.harvesting import read_until
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.worktree import worktree_at
 from skillgit.cli.hooks.agents import (
     AGENTS,
     Agent,
@@ -22,9 +23,8 @@ from skillgit.cli.hooks.installing import Standing, Way, install, standings, uni
 from skillgit.cli.hooks.lines import lines_for
 from skillgit.cli.hooks.place import Place, place_of
 from skillgit.cli.hooks.scripts import Copy
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import count, json_option, print_json, print_table
-from skillgit.cli.worktree import worktree_at
+from skillgit.cli.sessions.harvest import read_until
+from skillgit.cli.show.output import count, json_option, print_json, print_table
 from skillgit.errors import UserError
 
 agent_option = click.option(

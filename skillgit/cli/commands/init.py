@@ -6,16 +6,16 @@ import shlex
 
 import click
 
-from skillgit.cli.ci import GITHUB, write_workflow
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.next_steps import commands_to_set_up
-from skillgit.cli.output import count, print_commands
-from skillgit.cli.project import open_project
-from skillgit.cli.setup import OPTIMIZER, TARGET, Choices, Written, set_up
-from skillgit.cli.worktree import Worktree
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.worktree import Worktree
+from skillgit.cli.init.ci import GITHUB, write_workflow
+from skillgit.cli.init.setup import OPTIMIZER, TARGET, Choices, Written, set_up
+from skillgit.cli.sessions.project import open_project
+from skillgit.cli.show.next_steps import commands_to_set_up
+from skillgit.cli.show.output import count, print_commands
 from skillgit.config import CONFIG_FILE, Provider, parse_configs
-from skillgit.schedule import steps_per_epoch
-from skillgit.store.remotes import REMOVE_INCLUDE, include
+from skillgit.stages.schedule import steps_per_epoch
+from skillgit.store.remotes.remotes import REMOVE_INCLUDE, include
 
 PROVIDERS = click.Choice([Provider.OPENAI.value, Provider.SIMULATED.value])
 

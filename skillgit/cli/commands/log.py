@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import amount, json_option, number, one_line, print_json, print_table
-from skillgit.cli.runs import Runs, open_runs
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.runs import Runs, open_runs
+from skillgit.cli.show.output import amount, json_option, number, one_line, print_json, print_table
 from skillgit.history import RunCommit, StepNote
 from skillgit.records import Action, LearningRate
 

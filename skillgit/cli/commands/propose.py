@@ -8,22 +8,22 @@ from pathlib import Path
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import count, json_option, print_json, printable, say
-from skillgit.cli.project import Project, open_project
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.project import Project, open_project
+from skillgit.cli.show.output import count, json_option, print_json, printable, say
 from skillgit.errors import UserError
-from skillgit.review.body import title
-from skillgit.review.evidence import Evidence, gather
-from skillgit.review.forge import Host, Opened, Opener, PullRequest, read_host
-from skillgit.review.propose import public_body, refuse_secrets
-from skillgit.store.git_cli import GitCli
+from skillgit.review.pull_request.body import title
+from skillgit.review.pull_request.evidence import Evidence, gather
+from skillgit.review.pull_request.forge import Host, Opened, Opener, PullRequest, read_host
+from skillgit.review.pull_request.propose import public_body, refuse_secrets
+from skillgit.store.git.git_cli import GitCli
+from skillgit.store.git.names import HEADS, is_night
+from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.names import HEADS, is_night
-from skillgit.store.publish import Destination, Publisher
 from skillgit.store.ranges import range_between
-from skillgit.store.remotes import Remotes
-from skillgit.store.repository import open_repository
+from skillgit.store.remotes.publish import Destination, Publisher
+from skillgit.store.remotes.remotes import Remotes
 from skillgit.store.revisions import find_proposal
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import json_option, print_json
-from skillgit.cli.project import open_project
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.project import open_project
+from skillgit.cli.show.output import json_option, print_json
 from skillgit.errors import UsageError, UserError
 from skillgit.history import TurnedDownNote
-from skillgit.store.decisions import Fate, decision_on
+from skillgit.store.git.names import is_night
+from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.names import is_night
-from skillgit.store.repository import open_repository
+from skillgit.store.proposals.outcome import Fate, decision_on
 from skillgit.store.revisions import find_proposal
 
 

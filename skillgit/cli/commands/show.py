@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.look_back import look_back_of
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import json_option, print_json, printable
-from skillgit.cli.project import open_project
-from skillgit.cli.runs import Runs
-from skillgit.cli.version import TaskScore, Version, fields_of, print_version
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.project import open_project
+from skillgit.cli.sessions.runs import Runs
+from skillgit.cli.show.look_back import look_back_of
+from skillgit.cli.show.output import json_option, print_json, printable
+from skillgit.cli.show.version import TaskScore, Version, fields_of, print_version
 from skillgit.errors import UserError
 from skillgit.gate import pool
 from skillgit.history import (
@@ -29,11 +29,11 @@ from skillgit.history import (
 )
 from skillgit.records import Action, Score
 from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
-from skillgit.store.git_cli import GitCli
+from skillgit.store.git.git_cli import GitCli
+from skillgit.store.git.names import is_night
+from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.names import is_night
-from skillgit.store.noted import NotedVersions
-from skillgit.store.repository import open_repository
+from skillgit.store.runs.version_notes import NotedVersions
 
 LineT = TypeVar("LineT", bound=NoteLine)
 

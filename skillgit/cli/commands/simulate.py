@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import say
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.show.output import say
 from skillgit.config import SimulationConfig
 from skillgit.errors import UserError
 from skillgit.models.simulated.model import OPTIMIZER, TARGET

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.nights import Bedroom, night_session
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import amount, json_option, print_commands, print_json, printable, say
-from skillgit.cli.progress import Snapshot, shown
-from skillgit.cli.project import Project, check_task, open_project
-from skillgit.cli.scheduling import schedule, unschedule
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.night import Bedroom, night_session
+from skillgit.cli.sessions.project import Project, check_task, open_project
+from skillgit.cli.sessions.schedule import schedule, unschedule
+from skillgit.cli.show.output import amount, json_option, print_commands, print_json, printable, say
+from skillgit.cli.show.progress import Snapshot, shown
 from skillgit.config import TasksConfig
 from skillgit.errors import UsageError, WaitingError
 from skillgit.models.paid import Meter
 from skillgit.records import Task
-from skillgit.sleep.cycle import run_sleep_cycle
-from skillgit.sleep.estimate import most_calls
-from skillgit.sleep.plan import Night
-from skillgit.sleep.sleeping import CycleOutcome
-from skillgit.store.git_cli import gc_auto
+from skillgit.sleep.night.cycle import run_sleep_cycle
+from skillgit.sleep.night.estimate import most_calls
+from skillgit.sleep.night.plan import Night
+from skillgit.sleep.night.run import CycleOutcome
+from skillgit.store.git.git_cli import gc_auto
 from skillgit.tasks.load import note_repeated_ids, read_drafts
 from skillgit.tasks.source import Problems, open_source
 from skillgit.tasks.splits import assign_splits

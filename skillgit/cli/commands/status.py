@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.next_steps import commands_to_set_up
-from skillgit.cli.night_status import NightStatus, night_status
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import json_option, number, print_commands, print_json, print_table
-from skillgit.cli.project import Project, open_project
-from skillgit.cli.runs import Runs
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.night_status import NightStatus, night_status
+from skillgit.cli.sessions.project import Project, open_project
+from skillgit.cli.sessions.runs import Runs
+from skillgit.cli.show.next_steps import commands_to_set_up
+from skillgit.cli.show.output import json_option, number, print_commands, print_json, print_table
 from skillgit.history import RunCommit
 from skillgit.records import Action
-from skillgit.store.adopted import is_adopted, read_lineage
-from skillgit.store.names import HEADS, best_tag, is_night, proposal_ref
-from skillgit.store.refs import Refs
-from skillgit.store.repository import Repository, open_repository
+from skillgit.store.git.names import HEADS, best_tag, is_night, proposal_ref
+from skillgit.store.git.refs import Refs
+from skillgit.store.git.repository import Repository, open_repository
+from skillgit.store.proposals.adopted import is_adopted, read_lineage
 from skillgit.store.revisions import best_commit
 
 

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import count, json_option, print_json, say
-from skillgit.cli.project import Project, open_project
-from skillgit.store.git_cli import GitCli
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.sessions.project import Project, open_project
+from skillgit.cli.show.output import count, json_option, print_json, say
+from skillgit.store.git.git_cli import GitCli
+from skillgit.store.git.locks import held
+from skillgit.store.git.names import best_tag
+from skillgit.store.git.repository import Repository, open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.locks import held
-from skillgit.store.names import best_tag
-from skillgit.store.remotes import Remotes, write_included
-from skillgit.store.repository import Repository, open_repository
-from skillgit.store.skills import committed_skill
-from skillgit.store.sync import Sync, SyncResult
+from skillgit.store.remotes.remotes import Remotes, write_included
+from skillgit.store.remotes.sync import Sync, SyncResult
+from skillgit.store.skills.skills import committed_skill
 
 
 @click.command()

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import count, json_option, one_line, print_json, printable
-from skillgit.cli.project import open_project
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.project import open_project
+from skillgit.cli.show.output import count, json_option, one_line, print_json, printable
 from skillgit.judges import looks_at_shape_only
 from skillgit.records import Split
 from skillgit.tasks import TasksReport, report_tasks

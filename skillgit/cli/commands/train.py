@@ -6,23 +6,31 @@ from collections.abc import Iterator
 
 import click
 
-from skillgit.cli.conclusion import Conclusion, conclusion_of, print_conclusion
-from skillgit.cli.estimating import foresee, print_foreseen
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.next_steps import commands_after_training
-from skillgit.cli.odds import odds_lines
-from skillgit.cli.options import skill_option
-from skillgit.cli.output import amount, count, json_option, number, print_commands, print_json, say
-from skillgit.cli.progress import Snapshot, shown
-from skillgit.cli.project import Project, open_project
-from skillgit.cli.training import Session, Wishes, training_session
-from skillgit.estimate import most_calls
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.options import skill_option
+from skillgit.cli.sessions.estimate import foresee, print_foreseen
+from skillgit.cli.sessions.project import Project, open_project
+from skillgit.cli.sessions.training import Session, Wishes, training_session
+from skillgit.cli.show.conclusion import Conclusion, conclusion_of, print_conclusion
+from skillgit.cli.show.gate_power import odds_lines
+from skillgit.cli.show.next_steps import commands_after_training
+from skillgit.cli.show.output import (
+    amount,
+    count,
+    json_option,
+    number,
+    print_commands,
+    print_json,
+    say,
+)
+from skillgit.cli.show.progress import Snapshot, shown
 from skillgit.history import ConfigNote, Phase, RunState, StepNote
-from skillgit.launch import Launch
 from skillgit.records import Action, Role
-from skillgit.standing import Recorded, read_standing
-from skillgit.store.git_cli import gc_auto
+from skillgit.store.git.git_cli import gc_auto
 from skillgit.train import train
+from skillgit.training.estimate import most_calls
+from skillgit.training.launch import Launch
+from skillgit.training.state import Recorded, read_standing
 
 COUNT = click.IntRange(1)
 

@@ -6,13 +6,13 @@ import sys
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import json_option, print_json
-from skillgit.cli.project import open_project
-from skillgit.cli.worktree import worktree_at
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.worktree import worktree_at
+from skillgit.cli.sessions.project import open_project
+from skillgit.cli.show.output import json_option, print_json
 from skillgit.config import CONFIG_FILE
+from skillgit.config.trust import TrustFile
 from skillgit.errors import UserError
-from skillgit.trust import TrustFile
 
 
 @click.command()

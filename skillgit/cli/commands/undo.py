@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import count, json_option, one_line, print_commands, print_json
-from skillgit.store.git_cli import GitCli
-from skillgit.store.refs import Refs
-from skillgit.store.repository import open_repository
-from skillgit.store.undo import Undoer
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.show.output import count, json_option, one_line, print_commands, print_json
+from skillgit.store.git.git_cli import GitCli
+from skillgit.store.git.refs import Refs
+from skillgit.store.git.repository import open_repository
+from skillgit.store.proposals.undo import Undoer
 
 
 @click.command()

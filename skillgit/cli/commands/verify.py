@@ -9,32 +9,40 @@ from pathlib import Path
 
 import click
 
-from skillgit.assembly import is_simulated
-from skillgit.bench import Outside
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.keys import find_key
-from skillgit.cli.output import count, json_option, number, one_line, print_json, print_table, say
-from skillgit.cli.worktree import worktree_at
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.keys import find_key
+from skillgit.cli.app.worktree import worktree_at
+from skillgit.cli.show.output import (
+    count,
+    json_option,
+    number,
+    one_line,
+    print_json,
+    print_table,
+    say,
+)
 from skillgit.config import Config, ModelConfig
+from skillgit.config.trust import TrustFile, untrusted
 from skillgit.errors import UserError
+from skillgit.evaluation.wiring import Outside
 from skillgit.judges import judge_commands, judge_programs
 from skillgit.models.journal import Journal
-from skillgit.processes import command_digest
-from skillgit.progress import Progress
 from skillgit.records import Role
-from skillgit.review.findings import Rerun, Severity, Verdict
-from skillgit.review.ground import Ground, SkillGround, read_ground
-from skillgit.review.rerun import Remeasuring
-from skillgit.review.summary import summary
-from skillgit.review.verify import Verifier, with_reruns
+from skillgit.review.verify.base_revision import Ground, SkillGround, read_ground
+from skillgit.review.verify.findings import Rerun, Severity, Verdict
+from skillgit.review.verify.rerun import Remeasuring
+from skillgit.review.verify.summary import summary
+from skillgit.review.verify.verify import Verifier, with_reruns
+from skillgit.runtime.processes import command_digest
+from skillgit.runtime.progress import Progress
+from skillgit.store.git.refs import Refs
+from skillgit.store.git.repository import Repository, open_repository
 from skillgit.store.git_store import GitStore
 from skillgit.store.ranges import Range, read_range
-from skillgit.store.refs import Refs
-from skillgit.store.repository import Repository, open_repository
-from skillgit.store.skills import skill_in_commit
+from skillgit.store.skills.skills import skill_in_commit
 from skillgit.store.snapshot import snapshot
 from skillgit.tasks import TaskSet
-from skillgit.trust import TrustFile, untrusted
+from skillgit.training.wiring import is_simulated
 
 FAILED = 1
 

@@ -6,13 +6,13 @@ import platform
 from collections.abc import Iterator
 
 from skillgit import __version__
+from skillgit.cli.app.worktree import Worktree, worktree_at
 from skillgit.cli.doctor.rows import Patient, Row, bad, ok, warn
-from skillgit.cli.progress import duration
-from skillgit.cli.worktree import Worktree, worktree_at
-from skillgit.store.git_cli import GitCli, version
-from skillgit.store.inspection import broken_refs, lock_files
-from skillgit.store.obstacles import refuse_taken_names
-from skillgit.store.repository import open_repository
+from skillgit.cli.show.progress import duration
+from skillgit.store.git.git_cli import GitCli, version
+from skillgit.store.git.inspection import broken_refs, lock_files
+from skillgit.store.git.obstacles import refuse_taken_names
+from skillgit.store.git.repository import open_repository
 
 OLDEST_GIT = (2, 31)
 """The first that knows `rev-parse --path-format`."""

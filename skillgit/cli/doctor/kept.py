@@ -9,20 +9,20 @@ from collections.abc import Iterator, Mapping
 from pydantic import ValidationError
 
 from skillgit.cli.doctor.rows import Patient, Row, bad, ok, warn
-from skillgit.cli.output import count, file_size
-from skillgit.cli.runs import Runs
+from skillgit.cli.sessions.runs import Runs
+from skillgit.cli.show.output import count, file_size
 from skillgit.history import ScoresLine, StepNote
 from skillgit.models.journal import Journal
 from skillgit.records import Action, Score
-from skillgit.store.best import tags_of
+from skillgit.store.git.inspection import private_files
+from skillgit.store.git.names import NIGHT_NOTES, NOTES
+from skillgit.store.git.repository import Repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.inspection import private_files
-from skillgit.store.leaks import leaks
-from skillgit.store.names import NIGHT_NOTES, NOTES
-from skillgit.store.note_lines import kinds_of_lines, parse_line
-from skillgit.store.note_losses import Loss, lost_lines, noted_objects
-from skillgit.store.repository import Repository
-from skillgit.store.runs import read_commit
+from skillgit.store.notes.note_lines import kinds_of_lines, parse_line
+from skillgit.store.notes.note_losses import Loss, lost_lines, noted_objects
+from skillgit.store.remotes.leaks import leaks
+from skillgit.store.runs.best_tag import tags_of
+from skillgit.store.runs.runs import read_commit
 
 _SHORT = 12
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.project import Project
-from skillgit.cli.worktree import Worktree
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.worktree import Worktree
+from skillgit.cli.sessions.project import Project
 from skillgit.records import Record
+from skillgit.store.git.repository import Repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.repository import Repository
 from skillgit.tasks import TaskSet
 
 

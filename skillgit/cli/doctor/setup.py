@@ -5,20 +5,20 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from skillgit.bench import judge_config, role_model
+from skillgit.cli.app.keys import find_key
 from skillgit.cli.doctor.rows import Patient, Row, bad, ok, warn
-from skillgit.cli.keys import find_key
-from skillgit.cli.output import count, say
-from skillgit.cli.project import Project, open_project
-from skillgit.cli.training import outside_of
+from skillgit.cli.sessions.project import Project, open_project
+from skillgit.cli.sessions.training import outside_of
+from skillgit.cli.show.output import count, say
 from skillgit.config import CONFIG_FILE, Config, ModelConfig, Provider, without_user_info
 from skillgit.errors import BlockedError, CallError, UserError
+from skillgit.evaluation.wiring import judge_config, role_model
 from skillgit.judges import Asks, judge_asks
 from skillgit.records import Message, ModelRequest, Role, Speaker, Task
 from skillgit.stages.update import check_skill
+from skillgit.store.git.repository import Repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.repository import Repository
-from skillgit.store.skills import committed_skill
+from skillgit.store.skills.skills import committed_skill
 from skillgit.tasks import TaskSet
 
 _TIMEOUT = 30.0  # Unit: seconds. A server that is up answers a word in less.

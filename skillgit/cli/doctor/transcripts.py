@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skillgit.cli.commands.harvest import damage_lines
 from skillgit.cli.doctor.rows import Patient, Row, ok, warn
-from skillgit.cli.harvesting import open_field
-from skillgit.cli.output import count
+from skillgit.cli.sessions.harvest import damage_lines, open_field
+from skillgit.cli.show.output import count
 from skillgit.sleep.harvest import transcript_damage
 
 

@@ -6,10 +6,10 @@ import os
 import posixpath
 from functools import cached_property
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.worktree import Worktree
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.worktree import Worktree
 from skillgit.config import SkillConfig
-from skillgit.store.skills import matches_glob
+from skillgit.store.skills.skills import matches_glob
 
 _LINK = "120000"
 _MAX_LINKS = 8

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from skillgit.cli.worktree import Worktree
-from skillgit.store.git_cli import version
-from skillgit.store.private import FOLDER as PRIVATE
+from skillgit.cli.app.worktree import Worktree
+from skillgit.store.git.git_cli import version
+from skillgit.store.git.private import FOLDER as PRIVATE
 
 CONFIG_HOOKS_SINCE = (2, 54)
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.worktree import Worktree
 from skillgit.cli.hooks.running import hooked_tree
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import count, number, one_line, say
-from skillgit.cli.worktree import Worktree
+from skillgit.cli.show.output import count, number, one_line, say
+from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.records import Action
-from skillgit.store.names import run_ref
-from skillgit.trailers import ParsedTrailers, parse_commit
+from skillgit.store.git.names import run_ref
 
 _MAX_EDITS = 6
 _MERGED = "ORIG_HEAD..HEAD"

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.worktree import Worktree
 from skillgit.cli.hooks.running import HookRefusedError, hooked_tree
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.output import say
-from skillgit.cli.worktree import Worktree
-from skillgit.store.names import HEADS, NIGHT, NOTES, PROPOSALS, RUNS, TAGS, is_night
-from skillgit.store.remotes import remote_notes
+from skillgit.cli.show.output import say
+from skillgit.store.git.names import HEADS, NIGHT, NOTES, PROPOSALS, RUNS, TAGS, is_night
+from skillgit.store.remotes.remotes import remote_notes
 
 _DELETED = "(delete)"
 _NIGHT_RUNS = f"{RUNS}{NIGHT}-"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from skillgit.cli.invocation import Invocation
-from skillgit.cli.worktree import Worktree, worktree_at
+from skillgit.cli.app.invocation import Invocation
+from skillgit.cli.app.worktree import Worktree, worktree_at
 from skillgit.errors import RepositoryError, UserError
 
 _TERMINAL = Path("/dev/tty")

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from skillgit.errors import UserError
-from skillgit.resources import shipped_text
+from skillgit.prompting.resources import shipped_text
 
 HOOKS = ("pre-commit", "pre-push", "post-merge")
 SESSION_END = "session-end"

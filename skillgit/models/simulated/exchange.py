@@ -7,11 +7,11 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from skillgit.canonical import fingerprint
 from skillgit.models.simulated.luck import luck
 from skillgit.models.simulated.prompt_reading import json_values
 from skillgit.models.simulated.schemas import Schema, properties
 from skillgit.records import ModelRequest, Speaker
+from skillgit.records.canonical import fingerprint
 
 
 @dataclass(frozen=True)

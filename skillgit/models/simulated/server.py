@@ -19,7 +19,6 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from skillgit.canonical import fingerprint
 from skillgit.config import SimulationConfig
 from skillgit.errors import BlockedError, ReplyError
 from skillgit.models.simulated.model import MODEL_NAMES, respond
@@ -33,6 +32,7 @@ from skillgit.models.simulated.wire import (
 )
 from skillgit.ports import Clock
 from skillgit.records import Record
+from skillgit.records.canonical import fingerprint
 
 LOOPBACK = "127.0.0.1"
 

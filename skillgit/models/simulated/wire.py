@@ -7,9 +7,9 @@ from typing import cast
 
 from pydantic import JsonValue, ValidationError
 
-from skillgit.canonical import fingerprint
 from skillgit.errors import ReplyError
 from skillgit.records import Message, ModelReply, ModelRequest, Record, Speaker, ToolCall, ToolSpec
+from skillgit.records.canonical import fingerprint
 
 Json = dict[str, JsonValue]
 

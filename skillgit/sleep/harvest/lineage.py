@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from skillgit.canonical import fingerprint
 from skillgit.records import Record, Speaker
+from skillgit.records.canonical import fingerprint
 from skillgit.sleep.harvest.sessions import Transcript, Turn
 from skillgit.sleep.harvest.source import span
 

@@ -13,8 +13,8 @@ from itertools import islice
 
 from pydantic import JsonValue
 
-from skillgit.canonical import fingerprint
 from skillgit.records import JudgeSpec, Speaker
+from skillgit.records.canonical import fingerprint
 from skillgit.sleep.harvest import Origin, Session, Turn
 from skillgit.sleep.mine.feedback import Mood, mood
 from skillgit.sleep.mine.mined import MinedTask, mined_task

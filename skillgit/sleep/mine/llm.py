@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pydantic import Field, JsonValue, ValidationError
 
 from skillgit.errors import CallError, ReplyError
-from skillgit.pool import ordered_map
-from skillgit.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.prompts import Answer, Optimizer, Prompt
 from skillgit.records import JudgeSpec, Record, Speaker
 from skillgit.redaction import redact
+from skillgit.runtime.pool import ordered_map
 from skillgit.sleep.harvest import Session, Turn
 from skillgit.sleep.mine.mined import MinedTask, mined_task
 from skillgit.stages.rendering import cut, fenced, on_one_line

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from skillgit.canonical import fingerprint
 from skillgit.errors import TaskError
 from skillgit.judges import JudgeResources, build_judge
 from skillgit.judges.registry import looks_at_shape_only
 from skillgit.records import JudgeSpec, Record, Split, Task, TaskOrigin
+from skillgit.records.canonical import fingerprint
 from skillgit.redaction import redact
 from skillgit.sleep.harvest import Origin, Session, Turn
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from skillgit.canonical import fingerprint
 from skillgit.records import Split
+from skillgit.records.canonical import fingerprint
 from skillgit.sleep.mine.mined import MinedTask
 from skillgit.tasks.near_duplicates import clusters
 from skillgit.tasks.splits import cut

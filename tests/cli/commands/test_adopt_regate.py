@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from skillgit.trailers import parse_commit
+from skillgit.history.trailers import parse_commit
 
 SKILL = Path("skills/brief/SKILL.md")
 

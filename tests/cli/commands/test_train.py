@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillgit.cli.clock import SystemClock
+from skillgit.cli.app.clock import SystemClock
 from skillgit.config import SimulationConfig
 from skillgit.models.simulated.server import ServerSettings, SimulatedServer, running
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from skillgit.messages import applied_again
+from skillgit.history.messages import applied_again
 
 RANGE = "main...skillopt/train-1"
 SKILL = "skills/brief/SKILL.md"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from skillgit.cli.app.worktree import worktree_at
 from skillgit.cli.hooks.agents import (
     AGENTS,
     ENDED,
@@ -20,7 +21,6 @@ from skillgit.cli.hooks.agents import (
     uninstall_agent,
 )
 from skillgit.cli.hooks.place import Place, place_of
-from skillgit.cli.worktree import worktree_at
 from skillgit.errors import UserError
 
 from .conftest import snapshot

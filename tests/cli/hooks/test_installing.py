@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from skillgit.cli.app.worktree import worktree_at
 from skillgit.cli.hooks.installing import (
     Change,
     Standing,
@@ -21,7 +22,6 @@ from skillgit.cli.hooks.installing import (
 from skillgit.cli.hooks.lines import lines_for
 from skillgit.cli.hooks.place import Manager, Place, place_of
 from skillgit.cli.hooks.scripts import HOOKS, Copy
-from skillgit.cli.worktree import worktree_at
 
 from .conftest import FOREIGN, REGION, SKILL, snapshot, write
 

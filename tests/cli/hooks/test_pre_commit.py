@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from skillgit.cli.app.worktree import worktree_at
 from skillgit.cli.hooks.installing import install
 from skillgit.cli.hooks.place import place_of
-from skillgit.cli.worktree import worktree_at
 
 from .conftest import CONFIG, REGION, SKILL, write
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from skillgit.cli.app.worktree import worktree_at
 from skillgit.cli.hooks.installing import install
 from skillgit.cli.hooks.place import place_of
-from skillgit.cli.worktree import worktree_at
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_with_its_notes_nothing_is_said(remote: Path, tried) -> None:
 
 
 def test_notes_that_the_remote_has_are_not_missed(remote: Path, tried, git) -> None:
-    from skillgit.store.remotes import remote_notes
+    from skillgit.store.remotes.remotes import remote_notes
 
     git("update-ref", remote_notes("origin"), "refs/notes/skillopt")
     assert tried("push", "-q", "origin", "skillopt/train-1").err == ""

@@ -6,7 +6,7 @@ import pytest
 
 from skillgit.judges.rubric import RUBRIC, RubricFields
 from skillgit.models.simulated import SimulatedModel
-from skillgit.prompts import load_prompts
+from skillgit.prompting.prompts import load_prompts
 from skillgit.records import Message, ModelRequest, Speaker
 
 CRITERIA = '- It has a section headed "Key Risks".\n- It says "Confidence: high".'

@@ -14,7 +14,8 @@ from skillgit.models.simulated import MODEL_NAMES, SimulatedModel
 from skillgit.models.simulated.catalogue import CONFLICTING, GUESSES, HARMFUL, NEUTRAL, mends
 from skillgit.models.simulated.obedience import rules_of_line
 from skillgit.models.simulated.optimizer import answer
-from skillgit.prompts import Prompt
+from skillgit.prompting.prompts import Prompt
+from skillgit.prompting.replies import extract
 from skillgit.records import (
     Edit,
     EditOp,
@@ -31,7 +32,6 @@ from skillgit.records import (
     Split,
     Task,
 )
-from skillgit.replies import extract
 from skillgit.stages.aggregate import MERGE_FAILURES
 from skillgit.stages.reflect import REFLECT_FAILURES, REFLECT_SUCCESSES
 from skillgit.stages.rendering import shown_edits, shown_skill

@@ -12,7 +12,7 @@ from transcripts import ClaudeSession, read_bytes
 from skillgit.config import SimulationConfig
 from skillgit.models.simulated.model import respond
 from skillgit.ports import ReplyT
-from skillgit.prompts import Optimizer, load_prompts
+from skillgit.prompting.prompts import Optimizer, load_prompts
 from skillgit.records import ModelReply, ModelRequest, PaidCall, Record
 from skillgit.sleep.harvest import Session
 from skillgit.sleep.harvest.lineage import merged

@@ -1,0 +1,209 @@
+"""The reference pages, made from the program itself: `make docs` writes them, and the man page.
+
+A test compares them with what is in docs/reference.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from enum import Enum
+from itertools import chain
+from pathlib import Path
+from types import ModuleType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import annotated_types
+import click
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from skillgit import config
+from skillgit.cli.app.group import root
+from skillgit.cli.app.invocation import Invocation
+
+PAGES = Path("docs/reference")
+_GENERATED = "<!-- Made by `python -m skillgit.cli.app.reference`; edits here are lost. -->"
+_ABOUT_CONFIG = """\
+The file stands at the repository's root and is committed. Every key changes behaviour; an unknown
+one is an error. `skillgit init` writes the first version."""
+EXIT_CODES = {
+    0: "done, also when nothing was accepted",
+    1: "something you can put right",
+    2: "wrong usage",
+    3: "blocked: a model could not be reached, or nothing usable came back",
+    4: "another writer moved the branch, or holds the run",
+    5: "stopped by a budget; all finished work is committed",
+    6: "waiting for answers",
+    70: "a bug; the trace is in a file whose path is printed",
+    130: "interrupted; all finished work is committed",
+}
+_STREAMS = (
+    "Errors go to stderr as `error: …`, what to do about them as `hint: …`. "
+    "Only results go to stdout.\n"
+)
+
+
+def cli_page() -> str:
+    """docs/reference/cli.md: the help of every command."""
+    parts = ["# Command line", _GENERATED]
+    parts += [f"## {c.command_path}\n\n```\n{c.get_help()}\n```" for c in contexts()]
+    rows = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
+    table = "\n".join(["| code | meaning |", "|---|---|", *rows])
+    return "\n\n".join([*parts, "## Exit codes", table, _STREAMS])
+
+
+def contexts() -> Iterator[click.Context]:
+    """Every command that is shown, the program itself first and subcommands after theirs."""
+    yield from _below(_context("skillgit", root, None))
+
+
+def _below(context: click.Context) -> Iterator[click.Context]:
+    yield context
+    group = context.command
+    if isinstance(group, click.Group):
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if command is not None:
+                yield from _below(_context(name, command, context))
+
+
+def config_page() -> str:
+    """docs/reference/config.md: every key of skillgit.toml."""
+    docs = attribute_docs(config)
+    parts = [
+        "# skillgit.toml",
+        _GENERATED,
+        _ABOUT_CONFIG,
+    ]
+    for name, field in config.Config.model_fields.items():
+        parts.extend(_section(name, field, docs))
+    return "\n\n".join(parts) + "\n"
+
+
+def attribute_docs(package: ModuleType) -> dict[tuple[str, str], str]:
+    """The docstrings under the attributes of a package's classes, by class and attribute."""
+    found: dict[tuple[str, str], str] = {}
+    files = sorted(Path(package.__path__[0]).glob("*.py"))
+    for owner in chain.from_iterable(ast.parse(file.read_text("utf-8")).body for file in files):
+        if not isinstance(owner, ast.ClassDef):
+            continue
+        for field, text in zip(owner.body, owner.body[1:], strict=False):
+            if (
+                isinstance(field, ast.AnnAssign)
+                and isinstance(field.target, ast.Name)
+                and isinstance(text, ast.Expr)
+                and isinstance(text.value, ast.Constant)
+            ):
+                found[owner.name, field.target.id] = inspect.cleandoc(str(text.value.value))
+    return found
+
+
+def _context(name: str, command: click.Command, parent: click.Context | None) -> click.Context:
+    return click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        obj=Invocation({}, Path()),
+        terminal_width=80,
+        **command.context_settings,
+    )
+
+
+def _section(name: str, field: FieldInfo, docs: dict[tuple[str, str], str]) -> list[str]:
+    (record,) = _records(field.annotation)
+    needed = " (required)" if field.is_required() else ""
+    rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    rows += _rows(record, docs, prefix="")
+    summary = inspect.cleandoc(record.__doc__ or "").partition("\n")[0]
+    return [f"## [{name}]{needed}", summary, "\n".join(rows)]
+
+
+def _rows(record: type[BaseModel], docs: dict[tuple[str, str], str], *, prefix: str) -> list[str]:
+    rows: list[str] = []
+    for key, field in record.model_fields.items():
+        nested = _records(field.annotation)
+        if nested:
+            rows += _rows(nested[0], docs, prefix=f"{prefix}{key}.")
+            continue
+        meaning = " ".join(_meaning(record, key, docs).split())
+        cells = (f"`{prefix}{key}`", _type(field), _default(field), meaning)
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return rows
+
+
+def _meaning(record: type[BaseModel], key: str, docs: dict[tuple[str, str], str]) -> str:
+    """What a key means; of one that is inherited, the docstring of the class that has it."""
+    owners = (owner.__name__ for owner in record.__mro__)
+    return next((docs[name, key] for name in owners if (name, key) in docs), "")
+
+
+def _records(annotation: Any) -> list[type[BaseModel]]:
+    options = [annotation, *get_args(annotation)]
+    return [o for o in options if isinstance(o, type) and issubclass(o, BaseModel)]
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.default
+    if value is None or value == ():
+        return ""
+    if isinstance(value, tuple):
+        value = list(value)
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f'`"{value}"`' if isinstance(value, str) else f"`{value}`"
+
+
+def _type(field: FieldInfo) -> str:
+    return f"{_name(field.annotation)}{_bounds(field.metadata)}"
+
+
+def _name(annotation: Any) -> str:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _name(arguments[0]) + _bounds(_metadata(arguments[1:]))
+    if origin in (Union, UnionType):
+        return ", ".join(_name(a) for a in arguments if a is not type(None))
+    if origin is Literal:
+        return ", ".join(f'`"{a}"`' for a in arguments)
+    if origin is tuple:
+        if arguments[-1] is Ellipsis:
+            return f"list of {_name(arguments[0])}"
+        return f"{len(arguments)} {_name(arguments[0])}s"
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return ", ".join(f'`"{member.value}"`' for member in annotation)
+    names = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`"}
+    return names.get(annotation, str(annotation))
+
+
+def _metadata(items: tuple[Any, ...]) -> list[Any]:
+    return [m for item in items for m in (item.metadata if isinstance(item, FieldInfo) else [item])]
+
+
+def _bounds(metadata: list[Any]) -> str:
+    words = {
+        annotated_types.Ge: ("≥", "ge"),
+        annotated_types.Gt: (">", "gt"),
+        annotated_types.Le: ("≤", "le"),
+        annotated_types.Lt: ("<", "lt"),
+    }
+    found = [
+        f"{sign} {getattr(item, attribute):g}"
+        for item in metadata
+        for kind, (sign, attribute) in words.items()
+        if isinstance(item, kind)
+    ]
+    return f", {' and '.join(found)}" if found else ""
+
+
+if __name__ == "__main__":
+    from skillgit.cli.app.man_page import MAN_PAGE, man_page
+
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else PAGES
+    (folder / "cli.md").write_text(cli_page(), encoding="utf-8")
+    (folder / "config.md").write_text(config_page(), encoding="utf-8")
+    MAN_PAGE.write_text(man_page(), encoding="utf-8")

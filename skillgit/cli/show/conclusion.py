@@ -1,0 +1,82 @@
+"""What came out of a run that has ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skillgit.cli.show.output import count, number
+from skillgit.history import Mark, RunCommit, TestNote
+from skillgit.store.git.names import HEADS, proposal_ref
+from skillgit.store.git_store import GitStore
+from skillgit.store.runs.runs import read_commit
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A run's result; `proposal` is the branch to adopt, `None` when nothing was accepted.
+
+    `champion` is the version that the tag `best_name` is on, be it this run's or another's.
+    """
+
+    run: str
+    onto: str
+    baseline: float | None
+    best: Mark
+    test: TestNote | None
+    proposal: str | None
+    champion: RunCommit | None
+    best_name: str = "skillopt/best"
+
+    @property
+    def holds_best(self) -> bool:
+        """Whether the tag is on a version of this run."""
+        return self.champion is not None and self.champion.run == self.run
+
+    def fields(self) -> dict[str, object]:
+        """What the JSON of a result holds."""
+        test = self.test.model_dump(mode="json", exclude={"kind", "run"}) if self.test else None
+        return {
+            "run": self.run,
+            "baseline": self.baseline,
+            "best": self.best.score,
+            "best_step": self.best.step,
+            "test": test,
+            "proposal": self.proposal,
+            "holds_best": self.holds_best,
+        }
+
+
+def conclusion_of(store: GitStore, run: str) -> Conclusion:
+    """What the run's branch and the note on its end say."""
+    commits = list(store.history(run))
+    first, last = commits[-1], commits[0]
+    branch, best = proposal_ref(run), store.best()
+    return Conclusion(
+        run=run,
+        onto=last.state.onto,
+        baseline=first.score,
+        best=last.state.best,
+        test=next((n for n in store.notes_on(last.id) if isinstance(n, TestNote)), None),
+        proposal=branch.removeprefix(HEADS) if store.refs.read(branch) is not None else None,
+        champion=read_commit(store.repository.git, best) if best is not None else None,
+        best_name=store.best_name,
+    )
+
+
+def print_conclusion(found: Conclusion) -> None:
+    """Print it for a person."""
+    if found.proposal is None:
+        print(f"{found.run}: nothing was accepted; the score stays {number(found.baseline)}")
+        return
+    best = found.best
+    print(
+        f"{found.run}: {number(found.baseline)} -> {number(best.score)} on val, at step {best.step}"
+    )
+    if found.test is not None:
+        test = found.test
+        tasks = count(test.n_tasks, "test task")
+        print(f"on {tasks}, never shown to it: {number(test.baseline)} -> {number(test.best)}")
+    champion = found.champion
+    if champion is not None and not found.holds_best:
+        score = number(champion.state.best.score)
+        print(f"{found.best_name} stays on {champion.run}@{champion.step}, which has {score}")

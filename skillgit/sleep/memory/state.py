@@ -1,0 +1,133 @@
+"""What is kept between nights: numbers, times, the nights' own history, and the slow memory.
+
+Four files on one ref; a file that cannot be read counts as not there, so that a night always runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from skillgit.records import Action, Record
+from skillgit.sleep.memory.edit_record import EditRecord
+from skillgit.store.runs.sleep_ref import SleepFiles
+
+STATE, SLOW_MEMORY, HISTORY, TASKS = "state.json", "slow_memory.md", "history.jsonl", "tasks.jsonl"
+
+
+class ProjectState(Record):
+    """How far a project's sessions were harvested: the time of the last record, UTC."""
+
+    until: datetime | None = None
+
+
+class StateFile(Record):
+    """The file `state.json`. `night` is the highest number ever used."""
+
+    version: Literal[1] = 1
+    night: int = 0
+    projects: dict[str, ProjectState] = Field(default_factory=dict)
+
+
+class NightRecord(Record):
+    """One night in the history. A quiet one had nothing to do, and has no run branch.
+
+    `proposal` is the commit that was proposed, `identity` what the night depended on.
+    """
+
+    night: int
+    run_id: str
+    skill: str
+    time: datetime
+    action: Action
+    quiet: bool = False
+    reason: str = ""
+    baseline: float | None = None
+    candidate: float | None = None
+    n_sessions: int = 0
+    n_tasks: int = 0
+    proposal: str | None = None
+    memory: str | None = None
+    edits: tuple[EditRecord, ...] = ()
+    rejected: tuple[EditRecord, ...] = ()
+    identity: str = ""
+
+    @property
+    def run(self) -> str:
+        """The night's name."""
+        return f"night-{self.night}"
+
+
+@dataclass(frozen=True)
+class SleepState:
+    """The state as it was read; `source` is what the next one is committed over."""
+
+    source: SleepFiles
+    state: StateFile = field(default_factory=StateFile)
+    slow_memory: str = ""
+    history: tuple[NightRecord, ...] = ()
+    tasks: str = ""
+
+    def until(self, project: str) -> datetime | None:
+        """The time of the last record that was harvested for a project."""
+        return self.state.projects.get(project, ProjectState()).until
+
+    def of_skill(self, skill: str) -> tuple[NightRecord, ...]:
+        """The nights of one skill, oldest first."""
+        return tuple(night for night in self.history if night.skill == skill)
+
+
+def parse_state(source: SleepFiles) -> SleepState:
+    """The state in the files of the ref."""
+    texts = {name: data.decode("utf-8", "replace") for name, data in source.files.items()}
+    try:
+        state = StateFile.model_validate_json(texts.get(STATE, "{}"))
+    except ValidationError:
+        state = StateFile()
+    history = tuple(_history(texts.get(HISTORY, "")))
+    highest = max([state.night, *(night.night for night in history)])
+    return SleepState(
+        source=source,
+        state=state.model_copy(update={"night": highest}),
+        slow_memory=texts.get(SLOW_MEMORY, ""),
+        history=history,
+        tasks=texts.get(TASKS, ""),
+    )
+
+
+def files_after(
+    before: SleepState,
+    night: NightRecord,
+    *,
+    project: str,
+    until: datetime | None,
+    slow_memory: str,
+    tasks: str,
+) -> Mapping[str, bytes]:
+    """The files once a night has been."""
+    projects = dict(before.state.projects)
+    times = [time for time in (before.until(project), until) if time is not None]
+    projects[project] = ProjectState(until=max(times, default=None))
+    state = StateFile(night=max(night.night, before.state.night), projects=projects)
+    lines = [*before.history, night]
+    texts = {
+        STATE: state.model_dump_json(exclude_defaults=False) + "\n",
+        SLOW_MEMORY: slow_memory,
+        HISTORY: "".join(line.model_dump_json(exclude_defaults=True) + "\n" for line in lines),
+        TASKS: tasks,
+    }
+    return {name: text.encode("utf-8") for name, text in texts.items()}
+
+
+def _history(text: str) -> list[NightRecord]:
+    found: list[NightRecord] = []
+    for line in text.split("\n"):
+        try:
+            found.append(NightRecord.model_validate_json(line))
+        except ValidationError:
+            continue
+    return found

@@ -1,0 +1,156 @@
+"""The edits of a night's step: asked for, merged, sifted, and tried in one learned region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from skillgit.editing.document import Region
+from skillgit.prompting.prompts import Optimizer
+from skillgit.records import (
+    Edit,
+    EditOutcome,
+    GradedRollout,
+    Outcome,
+    RawPatch,
+    Selection,
+    Skill,
+    SkillDocument,
+)
+from skillgit.records.canonical import slot_seed
+from skillgit.redaction import MARK, redact
+from skillgit.sleep.memory.edit_record import says_any
+from skillgit.sleep.memory.privacy import quotes_request
+from skillgit.sleep.night.plan import MAX_EDITS, Night
+from skillgit.sleep.night.reflecting import NIGHT_ANALYSTS, contrasts, shown_to_edit
+from skillgit.stages.aggregate import merge_patches
+from skillgit.stages.reflect import run_minibatch_reflect
+from skillgit.stages.select import rank_and_select
+from skillgit.stages.step_buffer import format_step_buffer
+from skillgit.stages.update import update_within
+from skillgit.training.state import Standing
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of the edits of a step: the candidate, and one outcome for each edit."""
+
+    candidate: Skill
+    outcomes: tuple[EditOutcome, ...] = ()
+    raw_patches: tuple[RawPatch, ...] = ()
+    merge_fallback: bool = False
+    selection: Selection | None = None
+    known: bool = False
+
+
+def try_edits(
+    setup: Night,
+    standing: Standing,
+    path: str,
+    graded: Sequence[GradedRollout],
+    optimizer: Optimizer,
+    step: int,
+) -> Tried:
+    """Reflect, aggregate, select and update, for the learned region of one document."""
+    config, progress = setup.config, setup.bench.progress
+    current = _with_document(standing.current, path)
+    shown = shown_to_edit(current, path)
+    progress.begin("reflect")
+    raw_patches = run_minibatch_reflect(
+        graded,
+        shown,
+        optimizer,
+        edit_budget=MAX_EDITS,
+        minibatch_size=config.train.minibatch_size,
+        failure_only=config.train.failure_only,
+        max_chars=config.reflect.max_chars,
+        seed=slot_seed(config.train.seed, "reflect", step),
+        step_buffer=_feedback(setup, standing, graded),
+        meta_skill=setup.plan.slow_memory,
+        workers=config.train.workers,
+        analysts=NIGHT_ANALYSTS,
+    )
+    progress.begin("aggregate")
+    merged = merge_patches(
+        raw_patches,
+        shown,
+        optimizer,
+        merge_batch_size=config.train.merge_batch_size,
+        workers=config.train.workers,
+        meta_skill=setup.plan.slow_memory,
+    )
+    named = [_naming(edit, path, setup.plan.memory) for edit in merged.edits]
+    settled = {
+        i: outcome for i, e in enumerate(named) if (outcome := _settled(setup, standing, e, step))
+    }
+    fresh = [edit for i, edit in enumerate(named) if i not in settled]
+    progress.begin("select")
+    selection = rank_and_select(
+        fresh, MAX_EDITS, shown, optimizer, meta_skill=setup.plan.slow_memory
+    )
+    candidate, done = update_within(
+        current, selection.edits, max_tokens=config.skill.max_tokens, region=Region.LEARNED
+    )
+    outcomes = (
+        *done,
+        *(EditOutcome(edit=e, outcome=Outcome.OVER_BUDGET) for e in selection.over_budget),
+        *(EditOutcome(edit=named[i], outcome=outcome) for i, outcome in settled.items()),
+    )
+    tried = Tried(candidate, outcomes, raw_patches, merged.fallback, selection)
+    if not any(outcome.outcome.changed_text for outcome in done):
+        return replace(tried, candidate=standing.current)
+    return _unless_known(setup, standing, tried, step)
+
+
+def _with_document(skill: Skill, path: str) -> Skill:
+    """The skill with a document of that path, an empty one where there is none yet."""
+    if any(document.path == path for document in skill.documents):
+        return skill
+    new = SkillDocument(path=path, data=b"")
+    return Skill(name=skill.name, documents=(*skill.documents, new))
+
+
+def _feedback(setup: Night, standing: Standing, graded: Sequence[GradedRollout]) -> str:
+    parts = (setup.plan.earlier, format_step_buffer(standing.epoch_notes), contrasts(graded))
+    return "\n".join(part for part in parts if part)
+
+
+def _naming(edit: Edit, path: str, memory: str | None) -> Edit:
+    """The edit with its document's path; one that names nothing means the document at hand."""
+    meant = {"skill": path, "memory": memory or "memory"}.get(edit.target, edit.target)
+    return edit.model_copy(update={"target": meant})
+
+
+def _settled(setup: Night, standing: Standing, edit: Edit, step: int) -> Outcome | None:
+    """What is known of an edit without trying it; a secret or a request is never tried."""
+    if edit.target != setup.document(step):
+        return Outcome.UNKNOWN_TARGET
+    requests = tuple(task.prompt for task in setup.tasks.tasks)
+    if MARK in redact(edit.content) or quotes_request(edit.content, requests):
+        return Outcome.PROTECTED
+    if says_any(edit, setup.plan.banned, anywhere=True):
+        return Outcome.KNOWN_REJECTED
+    if says_any(edit, _rejected_alone(setup, standing, step)):
+        return Outcome.KNOWN_REJECTED
+    return Outcome.DUPLICATE if says_any(edit, setup.plan.pending, anywhere=True) else None
+
+
+def _rejected_alone(setup: Night, standing: Standing, step: int) -> list[Edit]:
+    lines = setup.store.rejections(
+        standing.current_scores.object_id, setup.run.target, before=setup.position(step)
+    )
+    return [line.edits[0] for line in lines if len(line.edits) == 1]
+
+
+def _unless_known(setup: Night, standing: Standing, tried: Tried, step: int) -> Tried:
+    """The candidate, unless this very set was rejected on this very text before."""
+    made = setup.store.object_id(tried.candidate)
+    lines = setup.store.rejections(made, setup.run.target, before=setup.position(step))
+    on = standing.current_scores.object_id
+    if not any(line.tried_on == on and line.object == made for line in lines):
+        return tried
+    outcomes = tuple(
+        o.model_copy(update={"outcome": Outcome.KNOWN_REJECTED}) if o.outcome.changed_text else o
+        for o in tried.outcomes
+    )
+    return replace(tried, candidate=standing.current, outcomes=outcomes, known=True)

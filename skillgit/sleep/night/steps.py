@@ -1,0 +1,218 @@
+"""THE NIGHT: a run of two steps, the skill's and then the memory file's, and its end.
+
+A generator of what has been committed, as a training is; to go on is to iterate again. A step
+proposes bullets for one document's learned region, and changes no byte outside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from skillgit.errors import BlockedError
+from skillgit.evaluation.evaluate import Evaluation
+from skillgit.evaluation.rollout import attempt_all
+from skillgit.gate import TIE, beats
+from skillgit.history import StepNote
+from skillgit.history.messages import edit_lines
+from skillgit.ports import Account
+from skillgit.prompting.prompts import Optimizer
+from skillgit.records import (
+    Action,
+    GradedRollout,
+    Measurements,
+    Skill,
+)
+from skillgit.sleep.memory.privacy import public_edit
+from skillgit.sleep.night.candidate import Tried, try_edits
+from skillgit.sleep.night.night_end import night_end
+from skillgit.sleep.night.plan import MEMORY_STEP, SKILL_STEP, Night
+from skillgit.stages.failure_patterns import failure_patterns
+from skillgit.stages.learning_rate import scheduled_learning_rate
+from skillgit.training.run_ends import baseline
+from skillgit.training.state import Moment, Recorded, Standing, read_standing
+from skillgit.training.step_record import came_out, rolled_out, step_moment
+from skillgit.training.validate import Hearing, Judged, judge
+
+
+def night(setup: Night) -> Iterator[Recorded]:
+    """Yield one record for each commit of the night, from where its branch stands to its end.
+
+    Raises: BlockedError, BudgetError, ConflictError, WaitingError; what was yielded is committed.
+    """
+    standing = read_standing(setup)
+    if standing is None:
+        moment = baseline(replace(setup, force=True))
+        yield _commit(setup, moment)
+        standing = moment.standing
+    while not standing.ended:
+        if standing.step < MEMORY_STEP:
+            moment = night_step(setup, standing)
+        else:
+            moment = night_end(setup, standing)
+        yield _commit(setup, moment)
+        standing = moment.standing
+    setup.store.finish(setup.run)
+
+
+def _commit(setup: Night, moment: Moment) -> Recorded:
+    setup.bench.progress.begin("commit")
+    return Recorded(entry=moment.entry, commit=setup.store.record(moment.entry))
+
+
+def night_step(setup: Night, standing: Standing) -> Moment:
+    """One step: the train tasks under current, bullets for one document, and the gate."""
+    step = standing.step + 1
+    progress = setup.bench.progress
+    progress.step, progress.total_steps = step, setup.total_steps
+    account = setup.account(step)
+    optimizer = setup.optimizer(account)
+    path = setup.document(step)
+    graded: Sequence[GradedRollout] = ()
+    tried = Tried(standing.current)
+    reason = _why_skipped(setup, standing, path)
+    if path is not None and not reason:
+        graded = _attempts(setup, standing, step, account)
+        reason = "no train task fails" if all(g.grade.passed for g in graded) else ""
+        if not reason:
+            tried = try_edits(setup, standing, path, graded, optimizer, step)
+
+    hearing = None
+    if tried.candidate != standing.current and not tried.known:
+        hearing = _judged(setup, standing, tried.candidate, step, account)
+        standing = hearing.standing
+    verdict = hearing.judged if hearing else _untried(standing, tried, reason)
+    candidate = tried.candidate if hearing else standing.current
+    note = _note(setup, standing, step, graded, tried, verdict, hearing, account, optimizer)
+    moment = step_moment(setup, standing, note, candidate, hearing, account)
+    return _in_public(setup, standing, note, moment)
+
+
+# ── rollouts ─────────────────────────────────────────────────────────────────────────────────
+
+
+def _why_skipped(setup: Night, standing: Standing, path: str | None) -> str:
+    score = standing.state.current.score
+    if path is None:
+        return "there is no memory file beside the skill"
+    if not setup.tasks.train:
+        return "there is no task to learn from"
+    if score is not None and not setup.plan.unverified and score >= 1.0 - TIE:
+        return "every val task passes already"
+    return ""
+
+
+def _attempts(
+    setup: Night, standing: Standing, step: int, account: Account
+) -> tuple[GradedRollout, ...]:
+    """The train tasks under current, each as often as dreams ask for.
+
+    The memory's step meets the attempts of the skill's step again if that changed nothing: they
+    are in the journal under it.
+    """
+    if step == MEMORY_STEP and standing.state.current.step == 0:
+        account = setup.account(SKILL_STEP)
+    repeats = setup.config.sleep.dream_rollouts
+    attempts = [(task, f"n{k}") for task in setup.tasks.train for k in range(repeats)]
+    setup.bench.progress.begin("rollout", len(attempts))
+    graded = attempt_all(setup.bench, attempts, standing.current, account, purpose="rollout")
+    if all(g.grade.score is None for g in graded):
+        first = graded[0]
+        raise BlockedError(
+            f"none of {len(graded)} rollouts could be scored; "
+            f"the first: {first.task.id}: {first.grade.reason}",
+            hint="Put right what the reason says and run the same command again.",
+        )
+    return graded
+
+
+# ── the verdict ──────────────────────────────────────────────────────────────────────────────
+
+
+def _judged(
+    setup: Night, standing: Standing, candidate: Skill, step: int, account: Account
+) -> Hearing:
+    """The gate's verdict; what it has too little to go by for is kept for a person to read."""
+    if setup.plan.unverified and setup.config.gate.enabled:
+        unmeasured = Measurements(object_id=setup.store.object_id(candidate), scores={})
+        judged = Judged(
+            action=Action.REJECT_UNVERIFIED,
+            score=None,
+            reason=setup.plan.unverified,
+            needed=setup.plan.needed,
+        )
+        evaluation = Evaluation(measurements=unmeasured, rounds=())
+        return Hearing(judged, evaluation, standing, ())
+    hearing = judge(setup, standing, candidate, setup.position(step), account)
+    judged, before = hearing.judged, hearing.standing.state.current.score
+    is_better = judged.score is not None and (before is None or beats(judged.score, before))
+    if judged.action is Action.REJECT and judged.needed is not None and is_better:
+        unverified = judged.model_copy(update={"action": Action.REJECT_UNVERIFIED})
+        return replace(hearing, judged=unverified)
+    return hearing
+
+
+def _untried(standing: Standing, tried: Tried, reason: str) -> Judged:
+    score = standing.state.current.score
+    if reason:
+        return Judged(action=Action.SKIP, score=score, reason=reason)
+    if not tried.outcomes:
+        return Judged(action=Action.SKIP, score=score, reason="no edit was proposed")
+    told = "this set was rejected on this very text" if tried.known else "no edit changed the text"
+    return Judged(action=Action.NOOP, score=score, reason=told)
+
+
+# ── the record ───────────────────────────────────────────────────────────────────────────────
+
+
+def _note(
+    setup: Night,
+    standing: Standing,
+    step: int,
+    graded: Sequence[GradedRollout],
+    tried: Tried,
+    judged: Judged,
+    hearing: Hearing | None,
+    account: Account,
+    optimizer: Optimizer,
+) -> StepNote:
+    rate = scheduled_learning_rate(setup.config.lr, step, setup.total_steps, len(tried.outcomes))
+    return StepNote(
+        run=setup.run.run_id,
+        step=step,
+        action=judged.action,
+        **rolled_out(graded),
+        failure_patterns=failure_patterns(tried.raw_patches, graded),
+        raw_patches=tried.raw_patches,
+        merge_fallback=tried.merge_fallback,
+        learning_rate=rate,
+        edits=tried.outcomes,
+        ranking=tried.selection.reasoning if tried.selection else "",
+        ranking_fallback=tried.selection is not None and tried.selection.fallback,
+        **came_out(standing, judged, hearing),
+        costs=account.costs,
+        prompts=optimizer.prompt_ids,
+    )
+
+
+def _in_public(setup: Night, standing: Standing, note: StepNote, moment: Moment) -> Moment:
+    """The moment with a commit message in which nothing of a session stands."""
+    known = "\n".join(d.data.decode("utf-8", "replace") for d in standing.current.documents)
+    applied = [
+        o.model_copy(update={"edit": public_edit(o.edit, setup.plan.said, known)})
+        for o in note.edits
+        if o.outcome.changed_text
+    ]
+    summary = moment.entry.summary
+    if note.action is Action.REJECT_UNVERIFIED:
+        summary = f"unverified: {_more(note.tasks_needed)}"
+    elif note.action in (Action.SKIP, Action.NOOP):
+        summary = note.gate_reason
+    update = {"body": edit_lines(applied), "summary": summary}
+    return replace(moment, entry=moment.entry.model_copy(update=update))
+
+
+def _more(needed: int | None) -> str:
+    if needed is None:
+        return "val is not held out"
+    return f"{needed} more val task{'' if needed == 1 else 's'} needed"

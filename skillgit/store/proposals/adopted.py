@@ -1,0 +1,183 @@
+"""Is a proposal adopted? Told from the commits alone, whoever merged it and however."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+
+import pygit2
+
+from skillgit.errors import UserError
+from skillgit.history.trailers import ParsedTrailers, parse_commit, quoted_commits
+from skillgit.records import Action, Record
+from skillgit.store.git.names import is_night
+from skillgit.store.git.trees import message_of
+from skillgit.store.proposals.learned import find_rules
+
+MAX_ON_TOP = 200
+"""How many commits of a person's may stand on a proposal before it is taken for none."""
+
+Step = tuple[int, str]
+
+
+class Lineage(Record):
+    """A proposal's commits.
+
+    `is_part` says that only what they change at `paths` is meant.
+    Shape: `commits` oldest first, a person's own on top included; `steps` those of the run.
+    """
+
+    run: str
+    run_id: str
+    skill: str
+    base: str
+    commits: tuple[str, ...]
+    steps: frozenset[Step]
+    paths: tuple[str, ...]
+    is_part: bool = False
+
+
+class How(StrEnum):
+    """By what a proposal was recognised on a branch."""
+
+    CONTAINED = "contained"
+    SAME_BYTES = "same_bytes"
+    SAME_STEPS = "same_steps"
+    SAME_EDITS = "same_edits"
+
+
+class Recognised(Record):
+    """The commit that brought a proposal to a branch, and how that shows."""
+
+    commit: str
+    how: How
+
+
+def read_lineage(git: pygit2.Repository, tip: str) -> Lineage:
+    """What stands between a proposal's tip and the base it was made on.
+
+    Raises: UserError for a commit that belongs to no proposal.
+    """
+    found: list[pygit2.Commit] = []
+    own: list[ParsedTrailers] = []
+    for commit in _first_parents(git, tip):
+        trailers = parse_commit(message_of(commit))
+        if own and (trailers is None or trailers.state.run_id != own[0].state.run_id):
+            break
+        if not own and trailers is None and len(found) >= MAX_ON_TOP:
+            break
+        found.append(commit)
+        if trailers is not None:
+            own.append(trailers)
+            if trailers.action is Action.BASELINE:
+                break
+    if not own or not found[-1].parents:
+        raise UserError(
+            f"{tip[:12]} is no proposal of a run",
+            hint="Adopt one by its run: skillgit adopt train-1; git branch --list 'skillopt/*'",
+        )
+    if any(not _is_proposed(trailers.action) for trailers in own):
+        raise UserError(
+            f"{tip[:12]} is on the run's own branch, with all that it tried, not on its proposal",
+            hint=f"skillgit adopt {own[0].run}",
+        )
+    base = found[-1].parents[0]
+    return Lineage(
+        run=own[0].run,
+        run_id=own[0].state.run_id,
+        skill=own[0].state.skill,
+        base=str(base.id),
+        commits=tuple(str(commit.id) for commit in reversed(found)),
+        steps=frozenset((t.step, t.action.value) for t in own),
+        paths=changed_paths(base.tree, found[0].tree),
+    )
+
+
+def is_adopted(git: pygit2.Repository, lineage: Lineage, onto: str) -> Recognised | None:
+    """The commit by which a branch's tip has the proposal, or `None` if it has not.
+
+    Merged and fast-forwarded proposals are contained; squash-merged ones left the proposal's
+    bytes on some commit since the base; rebased and replayed ones left their trailers. A night's
+    rules are looked for by their words, too.
+    """
+    tip = lineage.commits[-1]
+    if is_ancestor(git, tip, onto):
+        return Recognised(commit=tip, how=How.CONTAINED)
+    proposed = blob_ids(git, tip, lineage.paths)
+    changes = proposed != blob_ids(git, lineage.base, lineage.paths)
+    missing = set(lineage.steps)
+    newest = None
+    for commit in _since(git, lineage.base, onto):
+        if changes and blob_ids(git, commit, lineage.paths) == proposed:
+            return Recognised(commit=commit, how=How.SAME_BYTES)
+        seen = missing & set(_steps_told(git, commit, lineage.run_id))
+        newest = newest or (commit if seen else None)
+        missing -= seen
+        if newest is not None and not missing:
+            return Recognised(commit=newest, how=How.SAME_STEPS)
+    if not is_night(lineage.run):
+        return None
+    commits = _since(git, lineage.base, onto)
+    found = find_rules(git, lineage.base, tip, lineage.paths, commits)
+    return None if found is None else Recognised(commit=found, how=How.SAME_EDITS)
+
+
+def steps_on(git: pygit2.Repository, lineage: Lineage, onto: str) -> frozenset[Step]:
+    """Those of the proposal's steps that a branch has by their trailers."""
+    told = (_steps_told(git, commit, lineage.run_id) for commit in _since(git, lineage.base, onto))
+    return frozenset(step for steps in told for step in steps) & lineage.steps
+
+
+def versions_on(git: pygit2.Repository, lineage: Lineage, onto: str) -> int:
+    """How many of the proposal's commits lead to bytes that a branch has had since the base."""
+    bytes_of = [blob_ids(git, commit, lineage.paths) for commit in lineage.commits]
+    at_base = blob_ids(git, lineage.base, lineage.paths)
+    here = [blob_ids(git, commit, lineage.paths) for commit in _since(git, lineage.base, onto)]
+    had = [v for v in bytes_of if v != at_base and v in here]
+    return bytes_of.index(had[-1]) + 1 if had else 0
+
+
+def is_ancestor(git: pygit2.Repository, older: str, newer: str) -> bool:
+    """Whether a commit is another one or stands somewhere below it."""
+    return older == newer or git.descendant_of(newer, older)
+
+
+def blob_ids(git: pygit2.Repository, commit: str, paths: Iterable[str]) -> dict[str, str | None]:
+    """What a commit has at some paths, `None` where there is nothing."""
+    tree = git[commit].peel(pygit2.Tree)
+    return {path: str(tree[path].id) if path in tree else None for path in paths}
+
+
+def changed_paths(before: pygit2.Tree, after: pygit2.Tree) -> tuple[str, ...]:
+    """The paths at which two trees differ, in git's order."""
+    paths = (delta.new_file.path for delta in before.diff_to_tree(after).deltas)
+    return tuple(dict.fromkeys(paths))
+
+
+def _is_proposed(action: Action) -> bool:
+    return action.accepted or action in (Action.BASELINE, Action.EPOCH)
+
+
+def _first_parents(git: pygit2.Repository, tip: str) -> Iterator[pygit2.Commit]:
+    commit = git[tip].peel(pygit2.Commit)
+    yield commit
+    while commit.parents:
+        commit = commit.parents[0]
+        yield commit
+
+
+def _since(git: pygit2.Repository, base: str, tip: str) -> Iterator[str]:
+    """The commits that a branch got since the base, newest first."""
+    walker = git.walk(pygit2.Oid(hex=tip))
+    walker.hide(pygit2.Oid(hex=base))
+    for commit in walker:
+        yield str(commit.id)
+
+
+def _steps_told(git: pygit2.Repository, commit: str, run_id: str) -> Sequence[Step]:
+    """The run's steps that a message names, be it one step's own or a squash of many."""
+    message = message_of(git[commit].peel(pygit2.Commit))
+    if run_id not in message:
+        return ()
+    own = (t for t in quoted_commits(message) if t.state.run_id == run_id)
+    return [(trailers.step, trailers.action.value) for trailers in own]

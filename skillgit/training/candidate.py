@@ -1,0 +1,300 @@
+"""Proposing a candidate: reflect, aggregate, learning rate, select, update.
+
+The backward pass of a step, in each of its update modes. It is told which skill, which graded
+rollouts and what came before, and knows nothing of epochs or of where a run stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from skillgit.config import Config, LrMode, UpdateMode
+from skillgit.gate import mean_score
+from skillgit.gate.guards.length import is_too_long
+from skillgit.history import AppendixRecord
+from skillgit.prompting.prompts import Optimizer
+from skillgit.records import (
+    Edit,
+    EditOutcome,
+    GradedRollout,
+    LearningRate,
+    Outcome,
+    RawPatch,
+    Record,
+    Selection,
+    Skill,
+)
+from skillgit.records.canonical import slot_seed
+from skillgit.runtime.progress import Progress
+from skillgit.stages.aggregate import Merged, merge_patches
+from skillgit.stages.appendix import append_notes, aware_analysts
+from skillgit.stages.learning_rate import (
+    decide_autonomous_learning_rate,
+    scheduled_learning_rate,
+)
+from skillgit.stages.reflect import Analysts, run_minibatch_reflect
+from skillgit.stages.rewrite import (
+    AUTHORS,
+    Rewritten,
+    apply_draft,
+    merge_drafts,
+    rewrite_from_suggestions,
+)
+from skillgit.stages.select import rank_and_select
+from skillgit.stages.update import target_path, update_within
+
+
+@dataclass(frozen=True)
+class Occasion:
+    """What a proposal is made from: the skill, what came before, and whom to ask.
+
+    `rejected` are edits that were rejected alone on this very text.
+    """
+
+    config: Config
+    skill: Skill
+    step: int
+    total_steps: int
+    step_buffer: str
+    meta_skill: str
+    rejected: Collection[Edit]
+    optimizer: Optimizer
+    progress: Progress
+
+
+class Proposal(Record):
+    """A candidate with all that led to it; every edit proposed has one outcome.
+
+    `edited` is the candidate before notes were added to its appendix.
+    """
+
+    candidate: Skill
+    edited: Skill
+    raw_patches: tuple[RawPatch, ...]
+    merge_fallback: bool
+    learning_rate: LearningRate | None
+    outcomes: tuple[EditOutcome, ...]
+    ranking: str = ""
+    ranking_fallback: bool = False
+    failures: tuple[str, ...] = ()
+    appendix: AppendixRecord | None = None
+
+
+def propose(occasion: Occasion, batches: Sequence[Sequence[GradedRollout]]) -> Proposal:
+    """The candidate that a step's rollouts ask for.
+
+    Shape: the rollouts batch by batch; each batch is reflected on by itself.
+    Raises: BlockedError, BudgetError.
+    """
+    raw_patches = _reflect(occasion, batches)
+    occasion.progress.begin("aggregate")
+    if occasion.config.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
+        proposal = _by_draft(occasion, raw_patches)
+    else:
+        proposal = _by_edits(occasion, raw_patches, [g for batch in batches for g in batch])
+    return _with_notes(occasion, proposal)
+
+
+# ── reflect ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _reflect(
+    occasion: Occasion, batches: Sequence[Sequence[GradedRollout]]
+) -> tuple[RawPatch, ...]:
+    """The backward pass, one optimizer call for each minibatch of each batch."""
+    config, patches = occasion.config, list[RawPatch]()
+    occasion.progress.begin("reflect")
+    for number, graded in enumerate(batches):
+        slots = f"batch{number}/" if number else ""
+        patches += run_minibatch_reflect(
+            graded,
+            occasion.skill,
+            occasion.optimizer,
+            edit_budget=config.lr.max,
+            minibatch_size=config.train.minibatch_size,
+            failure_only=config.train.failure_only,
+            max_chars=config.reflect.max_chars,
+            seed=slot_seed(config.train.seed, f"{slots}reflect", occasion.step),
+            step_buffer=occasion.step_buffer,
+            meta_skill=occasion.meta_skill,
+            workers=occasion.optimizer.workers,
+            analysts=_analysts(config),
+            slots=slots,
+        )
+    return tuple(patches)
+
+
+def _analysts(config: Config) -> Analysts | None:
+    if config.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
+        return AUTHORS
+    if config.reflect.skill_aware:
+        return aware_analysts(config.reflect.appendix_source)
+    return None
+
+
+# ── edits, and suggestions ───────────────────────────────────────────────────────────────────
+
+
+def _by_edits(
+    occasion: Occasion, raw_patches: tuple[RawPatch, ...], graded: Sequence[GradedRollout]
+) -> Proposal:
+    """The patches merged into one list, clipped to the learning rate, and made into a text."""
+    config, skill = occasion.config, occasion.skill
+
+    # Aggregate: the patches of all minibatches become one list of edits.
+    merged: Merged = merge_patches(
+        raw_patches,
+        skill,
+        occasion.optimizer,
+        merge_batch_size=config.train.merge_batch_size,
+        workers=occasion.optimizer.workers,
+        meta_skill=occasion.meta_skill,
+    )
+    known, fresh = _known_apart(occasion, merged.edits)
+
+    # Learning rate and select: how many edits this step may apply, and which.
+    occasion.progress.begin("select")
+    rate = _learning_rate(occasion, fresh, graded)
+    selection = rank_and_select(
+        fresh, rate.learning_rate, skill, occasion.optimizer, meta_skill=occasion.meta_skill
+    )
+
+    # Update: the edits are tried on the documents, each with its outcome.
+    updated = _updated(occasion, selection)
+    return Proposal(
+        candidate=updated.skill,
+        edited=updated.skill,
+        raw_patches=raw_patches,
+        merge_fallback=merged.fallback,
+        learning_rate=rate,
+        outcomes=(
+            *updated.outcomes,
+            *(EditOutcome(edit=e, outcome=Outcome.OVER_BUDGET) for e in selection.over_budget),
+            *(EditOutcome(edit=e, outcome=Outcome.KNOWN_REJECTED) for e in known),
+        ),
+        ranking=selection.reasoning,
+        ranking_fallback=selection.fallback,
+        failures=updated.failures,
+    )
+
+
+def _known_apart(occasion: Occasion, edits: Sequence[Edit]) -> tuple[list[Edit], list[Edit]]:
+    """The edits that were rejected alone on this very text, and all others."""
+
+    def content(edit: Edit) -> tuple[str | None, ...]:
+        return (edit.op, target_path(occasion.skill, edit), edit.anchor, edit.content)
+
+    alone = {content(edit) for edit in occasion.rejected}
+    known = [edit for edit in edits if content(edit) in alone]
+    return known, [edit for edit in edits if content(edit) not in alone]
+
+
+def _learning_rate(
+    occasion: Occasion, edits: Sequence[Edit], graded: Sequence[GradedRollout]
+) -> LearningRate:
+    config = occasion.config.lr
+    if config.mode is not LrMode.AUTONOMOUS:
+        return scheduled_learning_rate(config, occasion.step, occasion.total_steps, len(edits))
+    return decide_autonomous_learning_rate(
+        edits,
+        occasion.skill,
+        occasion.optimizer,
+        rollout_score=mean_score(g.grade.score for g in graded if g.grade.score is not None),
+        n_rollouts=len(graded),
+        step_buffer=occasion.step_buffer,
+        meta_skill=occasion.meta_skill,
+    )
+
+
+def _updated(occasion: Occasion, selection: Selection) -> Rewritten:
+    """The candidate that the selected edits make, one by one or as suggestions for a rewrite."""
+    config, skill = occasion.config, occasion.skill
+    if config.train.update_mode is UpdateMode.PATCH:
+        candidate, outcomes = update_within(
+            skill, selection.edits, max_tokens=config.skill.max_tokens
+        )
+        return Rewritten(skill=candidate, outcomes=outcomes)
+    occasion.progress.begin("rewrite")
+    rewritten = rewrite_from_suggestions(
+        skill,
+        selection.edits,
+        occasion.optimizer,
+        step_buffer=occasion.step_buffer,
+        meta_skill=occasion.meta_skill,
+    )
+    return _within_length(occasion, rewritten)
+
+
+def _within_length(occasion: Occasion, rewritten: Rewritten) -> Rewritten:
+    """A rewrite that goes beyond the length budget is left out whole."""
+    if not is_too_long(rewritten.skill, occasion.skill, occasion.config.skill.max_tokens):
+        return rewritten
+    return Rewritten(
+        skill=occasion.skill,
+        outcomes=tuple(
+            EditOutcome(edit=o.edit, outcome=Outcome.TOO_LONG) if o.outcome.changed_text else o
+            for o in rewritten.outcomes
+        ),
+        failures=rewritten.failures,
+    )
+
+
+# ── whole documents ──────────────────────────────────────────────────────────────────────────
+
+
+def _by_draft(occasion: Occasion, raw_patches: tuple[RawPatch, ...]) -> Proposal:
+    """The documents that the analysts wrote, merged into one; no learning rate bounds it."""
+    config, skill = occasion.config, occasion.skill
+    merged = merge_drafts(
+        raw_patches,
+        skill,
+        occasion.optimizer,
+        merge_batch_size=config.train.merge_batch_size,
+        workers=occasion.optimizer.workers,
+        meta_skill=occasion.meta_skill,
+    )
+    updated = _drafted(occasion, merged.edit)
+    return Proposal(
+        candidate=updated.skill,
+        edited=updated.skill,
+        raw_patches=raw_patches,
+        merge_fallback=merged.fallback,
+        learning_rate=None,
+        outcomes=updated.outcomes,
+        failures=(*merged.failures, *updated.failures),
+    )
+
+
+def _drafted(occasion: Occasion, edit: Edit | None) -> Rewritten:
+    if edit is None:
+        return Rewritten(skill=occasion.skill, outcomes=())
+    known, _ = _known_apart(occasion, [edit])
+    if known:
+        outcome = EditOutcome(edit=edit, outcome=Outcome.KNOWN_REJECTED)
+        return Rewritten(skill=occasion.skill, outcomes=(outcome,))
+    return _within_length(occasion, apply_draft(occasion.skill, edit))
+
+
+# ── notes on lapses ──────────────────────────────────────────────────────────────────────────
+
+
+def _with_notes(occasion: Occasion, proposal: Proposal) -> Proposal:
+    """The proposal with a note in its appendix for every lapse that the analysts saw."""
+    lapses = [lapse for patch in proposal.raw_patches for lapse in patch.lapses]
+    if not lapses:
+        return proposal
+    occasion.progress.begin("appendix")
+    config = occasion.config
+    appended = append_notes(
+        proposal.edited, lapses, occasion.optimizer, most=config.reflect.appendix_max
+    )
+    if not appended.added:
+        return proposal
+    if is_too_long(appended.skill, occasion.skill, config.skill.max_tokens):
+        failure = "the notes would make the skill too long"
+        return proposal.model_copy(update={"appendix": AppendixRecord(failure=failure)})
+    record = AppendixRecord(
+        added=appended.added, consolidated=appended.consolidated, failure=appended.failure
+    )
+    return proposal.model_copy(update={"candidate": appended.skill, "appendix": record})

@@ -1,0 +1,196 @@
+"""The skill that a candidate is held against: its measurements, looked after between steps.
+
+A target that samples gives a version that was lucky once a score it cannot keep. Measured again
+now and then, with all its scores pooled, it stands where it belongs; the best version is then
+worked out anew, and may be an older one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from skillgit.gate import beats, mean_score, pool
+from skillgit.history import Mark, NoteLine, Phase, Position, Refresh, RunCommit
+from skillgit.ports import Account
+from skillgit.records import Action, Measurements, Skill
+from skillgit.training.state import Standing, Validation, ledger_lines
+
+MOST_AT_THE_END = 3
+"""How many versions are measured again at a run's end, at most."""
+UNJUDGED = "slow_update"
+"""How the origin of a version begins that training may have gone on from without a gate."""
+
+ObjectLines = tuple[tuple[str, NoteLine], ...]
+
+
+@dataclass(frozen=True)
+class Incumbent:
+    """Where training stands with current's score as it is now, and its measurements one by one.
+
+    `lines` are what was measured for it, `refresh` says what a re-measurement changed.
+    """
+
+    standing: Standing
+    rounds: tuple[Measurements, ...]
+    lines: ObjectLines = ()
+    refresh: Refresh | None = None
+
+
+def incumbent(
+    setup: Validation, standing: Standing, position: Position, account: Account
+) -> Incumbent:
+    """Current as a candidate meets it: measured if nobody has, and again where that is due.
+
+    Raises: BlockedError when too many tasks come back without a score; BudgetError.
+    """
+    rounds = setup.known(standing.current, position)
+    if standing.state.current.score is None or not rounds:
+        found = setup.measure(standing.current, position, account)
+        measured = _with_scores(setup, standing, found.measurements)
+        return Incumbent(measured, found.rounds, ledger_lines(found))
+    lines: ObjectLines = ()
+    due = is_refresh_due(setup, position)
+    if due:
+        found = setup.measure(standing.current, position, account, again=True)
+        rounds, lines = found.rounds, ledger_lines(found)
+    after = _with_scores(setup, standing, pool(standing.current_scores.object_id, rounds))
+    if not due and _same(standing.state.current.score, after.state.current.score):
+        return Incumbent(standing, rounds)
+    after = _with_best(setup, after, position)
+    return Incumbent(after, rounds, lines, _difference(standing, after))
+
+
+def is_refresh_due(setup: Validation, position: Position) -> bool:
+    """Whether current is measured again before a candidate of this moment is judged."""
+    every = setup.config.gate.refresh_every
+    is_step = position.phase is Phase.STEP
+    return bool(every) and is_step and position.step % every == 0 and setup.config.target.samples
+
+
+def settled(
+    setup: Validation, standing: Standing, position: Position, account: Account
+) -> tuple[Standing, ObjectLines]:
+    """Where training stands once the best was measured twice, where current is measured again.
+
+    The version accepted last has the luck it was accepted for; if its score does not hold, the
+    next best is looked at in the same way.
+    Raises: BlockedError when too many tasks come back without a score; BudgetError.
+    """
+    gate = setup.config.gate
+    lines: ObjectLines = ()
+    if not (gate.enabled and gate.refresh_every and setup.config.target.samples):
+        return standing, lines
+    seen: dict[str, Measurements] = {}
+    for _ in range(MOST_AT_THE_END):
+        best = standing.state.best
+        if best.origin in seen or len(setup.known(standing.best, position)) > gate.repeats:
+            break
+        found = setup.measure(standing.best, position, account, again=True)
+        seen[best.origin] = found.measurements
+        lines += ledger_lines(found)
+        standing = _with_best_scores(setup, standing, found.measurements)
+        standing = _with_best(setup, standing, position, seen)
+    return standing, lines
+
+
+def measured_again(
+    setup: Validation, standing: Standing, position: Position, account: Account
+) -> tuple[Standing, ObjectLines]:
+    """Where training stands with current measured: what went into it unjudged is measured here.
+
+    Best is not touched by it.
+    """
+    if standing.state.current.score is not None:
+        return standing, ()
+    found = setup.measure(standing.current, position, account)
+    return _with_scores(setup, standing, found.measurements), ledger_lines(found)
+
+
+def _with_scores(setup: Validation, standing: Standing, scores: Measurements) -> Standing:
+    """Where training stands with current's scores in place of those it had, best's too if it is it."""
+    state = standing.state
+    score = setup.gate_score(mean_score(s for s in scores.scores.values() if s is not None))
+    current = state.current.model_copy(update={"score": score})
+    best, best_scores = state.best, standing.best_scores
+    if state.best.origin == state.current.origin:
+        best, best_scores = current, scores
+    return replace(
+        standing,
+        state=state.model_copy(update={"current": current, "best": best}),
+        current_scores=scores,
+        best_scores=best_scores,
+    )
+
+
+def _with_best_scores(setup: Validation, standing: Standing, scores: Measurements) -> Standing:
+    """Where training stands with best's scores in place of those it had, current's too if it is it."""
+    state = standing.state
+    if state.best.origin == state.current.origin:
+        return _with_scores(setup, standing, scores)
+    mean = mean_score(s for s in scores.scores.values() if s is not None)
+    best = state.best.model_copy(update={"score": setup.gate_score(mean)})
+    return replace(standing, state=state.model_copy(update={"best": best}), best_scores=scores)
+
+
+def _with_best(
+    setup: Validation,
+    standing: Standing,
+    position: Position,
+    seen: Mapping[str, Measurements] = MappingProxyType({}),
+) -> Standing:
+    """Where training stands with the best that its versions, by all their scores, now have.
+
+    `seen` are the scores, by origin, that the ledger has not got yet.
+    """
+    best = standing.state.best
+    for mark, skill, scores in _versions(setup, standing, position, seen):
+        if mark.score is not None and (best.score is None or beats(mark.score, best.score)):
+            best = mark
+            standing = replace(standing, best=skill, best_scores=scores)
+    return replace(standing, state=standing.state.model_copy(update={"best": best}))
+
+
+def _versions(
+    setup: Validation, standing: Standing, position: Position, seen: Mapping[str, Measurements]
+) -> Iterator[tuple[Mark, Skill, Measurements]]:
+    """The versions that the gate once let pass, with all that is known of them now, oldest first."""
+    current = standing.state.current
+    if not current.origin.startswith(UNJUDGED):
+        yield current, standing.current, standing.current_scores
+    commits = [c for c in setup.store.history(setup.run.name) if _is_version(c)]
+    for commit in reversed(commits):
+        own = commit.state.current
+        if own.origin in (current.origin, standing.state.best.origin):
+            continue
+        skill = setup.store.skill_at(commit.id)
+        scores = seen.get(own.origin) or pool(
+            setup.store.object_id(skill), setup.known(skill, position)
+        )
+        mean = mean_score(s for s in scores.scores.values() if s is not None)
+        yield own.model_copy(update={"score": setup.gate_score(mean)}), skill, scores
+
+
+def _is_version(commit: RunCommit) -> bool:
+    if commit.action is Action.EPOCH:
+        is_new = commit.state.current.origin.startswith(UNJUDGED)
+        return is_new and commit.state.best.origin == commit.state.current.origin
+    return commit.action.accepted or commit.action is Action.BASELINE
+
+
+def _same(score: float | None, other: float | None) -> bool:
+    if score is None or other is None:
+        return score is other
+    return not (beats(score, other) or beats(other, score))
+
+
+def _difference(before: Standing, after: Standing) -> Refresh:
+    old, new = before.state, after.state
+    return Refresh(
+        before=old.current.score,
+        after=new.current.score,
+        best_before=old.best.score,
+        best_after=new.best.score,
+        best=new.best.origin if new.best.origin != old.best.origin else None,
+    )

@@ -1,0 +1,282 @@
+"""An epoch's end: the look back over it, with what is written into the skill and remembered.
+
+One commit, on which the comparison, the slow update and the meta skill hang.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from skillgit.evaluation.rollout import refuse_if_nothing_came_back, roll_out
+from skillgit.gate.guards import guard
+from skillgit.history import CandidateScore, Entry, Mark, NoteLine, Phase
+from skillgit.history.epoch_notes import ComparisonNote, MetaSkillNote, Renewal, SlowUpdateNote
+from skillgit.ports import Account
+from skillgit.prompting.prompts import Optimizer
+from skillgit.records import Action, GradedRollout, Measurements, Skill
+from skillgit.records.canonical import slot_seed
+from skillgit.stages.comparison import (
+    ComparisonPair,
+    build_comparison_pairs,
+    pair_scores,
+    pairs_by_policy,
+    sample_tasks,
+)
+from skillgit.stages.meta_skill import run_meta_skill
+from skillgit.stages.slow_update import run_slow_update
+from skillgit.stages.step_buffer import format_step_buffer
+from skillgit.training.state import Moment, Standing, Training
+from skillgit.training.validate import is_new_best, judge
+
+BEFORE, AFTER = "compare_before", "compare_after"
+
+
+@dataclass(frozen=True)
+class _Epoch:
+    """What the end of one epoch works with. `start` is the skill at the end of the one before."""
+
+    setup: Training
+    standing: Standing
+    start: Skill
+    account: Account
+    optimizer: Optimizer
+
+    @property
+    def number(self) -> int:
+        return self.standing.state.epoch
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What one part of an epoch's end leaves: its note, ledger lines, and where training stands."""
+
+    note: NoteLine
+    standing: Standing
+    object_lines: tuple[tuple[str, NoteLine], ...] = ()
+
+
+def epoch_end(setup: Training, standing: Standing) -> Moment:
+    """An epoch's end. From the second on it is compared with the one before.
+
+    Raises: BlockedError when nothing of the comparison comes back; BudgetError.
+    """
+    config = setup.config
+    looks_back = config.slow_update.enabled or config.meta_skill.enabled
+    if standing.epoch_start is None or not looks_back:
+        return _moment(setup, standing, standing, [], [], None)
+    account = setup.account(standing.step)
+    epoch = _Epoch(setup, standing, standing.epoch_start, account, setup.optimizer(account))
+    lines: list[NoteLine] = []
+    pairs: tuple[ComparisonPair, ...] = ()
+    nothing = Renewal.SAME_SKILL
+    if epoch.start != standing.current:
+        comparison, pairs = _compare(epoch)
+        lines.append(comparison)
+        nothing = Renewal.NO_PAIRS
+    outcomes: list[_Outcome] = []
+    if config.slow_update.enabled:
+        outcomes.append(_update_slowly(epoch, pairs, nothing))
+    if config.meta_skill.enabled:
+        outcomes.append(_remember(epoch, pairs, nothing, outcomes))
+    lines += [outcome.note for outcome in outcomes]
+    after = outcomes[-1].standing
+    object_lines = [line for outcome in outcomes for line in outcome.object_lines]
+    return _moment(setup, standing, after, lines, object_lines, account)
+
+
+def _moment(
+    setup: Training,
+    before: Standing,
+    after: Standing,
+    lines: Sequence[NoteLine],
+    object_lines: Sequence[tuple[str, NoteLine]],
+    account: Account | None,
+) -> Moment:
+    costs = account.costs if account else None
+    tokens = costs.prompt_tokens + costs.completion_tokens if costs else 0
+    state = after.state.model_copy(update={"edits": 0, "tokens": tokens})
+    guidance = next((line for line in lines if isinstance(line, SlowUpdateNote)), None)
+    entry = Entry(
+        run=setup.run,
+        step=before.step,
+        phase=Phase.EPOCH,
+        action=Action.EPOCH,
+        score=CandidateScore(score=state.current.score),
+        state=state,
+        candidate=after.current if after.current != before.current else None,
+        lines=tuple(lines),
+        object_lines=tuple(object_lines),
+        finished_at=account.finished_at if account else None,
+        summary=_summary(guidance),
+    )
+    closed = replace(
+        after, state=state, epoch_start=after.current, epoch_notes=(), epoch_closed=True
+    )
+    return Moment(entry, closed)
+
+
+def _summary(guidance: SlowUpdateNote | None) -> str:
+    if guidance is None:
+        return ""
+    if guidance.outcome is Renewal.UPDATED:
+        score = guidance.score_after
+        return "new guidance" + ("" if score is None else f", {score:.4f}")
+    return "guidance rejected" if guidance.outcome is Renewal.REJECTED else ""
+
+
+# ── the comparison ───────────────────────────────────────────────────────────────────────────
+
+
+def _compare(epoch: _Epoch) -> tuple[ComparisonNote, tuple[ComparisonPair, ...]]:
+    """The same train tasks with the skills of two epochs' ends; both sides meet the same luck."""
+    setup, config = epoch.setup, epoch.setup.config
+    tasks = sample_tasks(
+        setup.tasks.train,
+        config.slow_update.samples,
+        slot_seed(config.train.seed, "comparison"),
+    )
+
+    def attempts(skill: Skill, purpose: str) -> tuple[GradedRollout, ...]:
+        return roll_out(
+            setup.bench, tasks, skill, epoch.account, purpose=purpose, repeat=f"c{epoch.number}"
+        )
+
+    before = attempts(epoch.start, BEFORE)
+    after = attempts(epoch.standing.current, AFTER)
+    refuse_if_nothing_came_back([*before, *after])
+    pairs = build_comparison_pairs(before, after)
+    paired = {pair.task_id for pair in pairs}
+    note = ComparisonNote(
+        run=setup.run.run_id,
+        epoch=epoch.number,
+        before=setup.store.object_id(epoch.start),
+        after=setup.store.object_id(epoch.standing.current),
+        pairs=pair_scores(pairs),
+        left_out=tuple(task.id for task in tasks if task.id not in paired),
+        costs=epoch.account.costs,
+    )
+    return note, pairs_by_policy(pairs, config.slow_update.pair_policy)
+
+
+# ── the slow update ──────────────────────────────────────────────────────────────────────────
+
+
+def _update_slowly(epoch: _Epoch, pairs: Sequence[ComparisonPair], nothing: Renewal) -> _Outcome:
+    setup, standing = epoch.setup, epoch.standing
+    note = SlowUpdateNote(run=setup.run.run_id, epoch=epoch.number, outcome=nothing)
+    if not pairs:
+        return _Outcome(note, standing)
+    epoch.setup.bench.progress.begin("slow update")
+    found = run_slow_update(
+        pairs,
+        epoch.start,
+        standing.current,
+        epoch.optimizer,
+        max_chars=setup.config.slow_update.max_chars,
+    )
+    note = note.model_copy(
+        update={
+            "outcome": Renewal.NO_CONTENT if found.skill is None else Renewal.UPDATED,
+            "guidance": found.guidance,
+            "reflection": found.reflection,
+            "reasoning": found.reasoning,
+            "failure": found.failure,
+            "prompts": dict(epoch.optimizer.prompt_ids),
+        }
+    )
+    if found.skill is None or found.skill == standing.current:
+        return _Outcome(note, standing)
+    if setup.config.slow_update.gate:
+        return _judged(epoch, note, found.skill)
+    objections = guard(found.skill, standing.current, setup.tasks.tasks, setup.config)
+    note = note.model_copy(update={"warnings": objections.warnings})
+    if objections.refusals:
+        refused = {"outcome": Renewal.REJECTED, "gate_reason": "; ".join(objections.refusals)}
+        return _Outcome(note.model_copy(update=refused), standing)
+    return _Outcome(note, _unmeasured(epoch, found.skill))
+
+
+def _unmeasured(epoch: _Epoch, skill: Skill) -> Standing:
+    """Training goes on from the guidance; it is measured before anything is compared with it."""
+    object_id = epoch.setup.store.object_id(skill)
+    mark = _mark(epoch, None)
+    return replace(
+        epoch.standing,
+        state=epoch.standing.state.model_copy(update={"current": mark}),
+        current=skill,
+        current_scores=Measurements(object_id=object_id, scores={}),
+    )
+
+
+def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
+    """The guidance judged as a step is."""
+    setup = epoch.setup
+    position = setup.position(epoch.standing.step, Phase.EPOCH)
+    hearing = judge(setup, epoch.standing, skill, position, epoch.account)
+    before, judged = hearing.standing, hearing.judged
+    note = note.model_copy(
+        update={
+            "outcome": Renewal.UPDATED if judged.action.accepted else Renewal.REJECTED,
+            "gate_reason": judged.reason,
+            "warnings": judged.warnings,
+            "score_before": before.state.current.score,
+            "score_after": judged.score,
+            "score_after_is_bound": judged.is_bound,
+        }
+    )
+    if not judged.action.accepted:
+        return _Outcome(note, before, hearing.object_lines)
+    mark, measured = _mark(epoch, judged.score), hearing.evaluation.measurements
+    after = replace(
+        before,
+        state=before.state.model_copy(update={"current": mark}),
+        current=skill,
+        current_scores=measured,
+    )
+    if is_new_best(judged.action, judged.score, before.state.best.score):
+        state = after.state.model_copy(update={"best": mark})
+        after = replace(after, state=state, best=skill, best_scores=measured)
+    return _Outcome(note, after, hearing.object_lines)
+
+
+def _mark(epoch: _Epoch, score: float | None) -> Mark:
+    origin = f"slow_update_epoch_{epoch.number:02d}"
+    return Mark(score=score, step=epoch.standing.step, origin=origin)
+
+
+# ── the meta skill ───────────────────────────────────────────────────────────────────────────
+
+
+def _remember(
+    epoch: _Epoch,
+    pairs: Sequence[ComparisonPair],
+    nothing: Renewal,
+    earlier: Sequence[_Outcome],
+) -> _Outcome:
+    setup = epoch.setup
+    standing = earlier[-1].standing if earlier else epoch.standing
+    previous = epoch.standing.meta_skill
+    note = MetaSkillNote(run=setup.run.run_id, epoch=epoch.number, outcome=nothing, text=previous)
+    if not pairs:
+        return _Outcome(note, standing)
+    setup.bench.progress.begin("meta skill")
+    found = run_meta_skill(
+        pairs,
+        epoch.start,
+        epoch.standing.current,
+        previous,
+        epoch.optimizer,
+        step_buffer=format_step_buffer(epoch.standing.epoch_notes),
+        max_chars=setup.config.slow_update.max_chars,
+    )
+    note = note.model_copy(
+        update={
+            "outcome": Renewal.NO_CONTENT if found.failure else Renewal.UPDATED,
+            "text": found.text,
+            "reasoning": found.reasoning,
+            "failure": found.failure,
+            "prompts": dict(epoch.optimizer.prompt_ids),
+        }
+    )
+    return _Outcome(note, replace(standing, meta_skill=found.text))

@@ -1,0 +1,222 @@
+"""Opening a run: which one a `train` means, read back from its branch, or begun."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from skillgit.history import ConfigNote, RunCommit, RunHead
+from skillgit.models.paid import Meter, StepPaid
+from skillgit.records import Action, Skill
+from skillgit.records.canonical import fingerprint
+from skillgit.stages.update import check_skill
+from skillgit.store.git.names import parse_run
+from skillgit.store.runs.runs import new_run, run_names
+from skillgit.training.identity import Identity, identity_fingerprint, run_identity
+from skillgit.training.launch import KnownRun, Launch, choose_run
+from skillgit.training.state import Training
+from skillgit.training.wiring import Workshop
+
+KIND = "train"
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run that a `train` means, ready to be iterated; `meter` is what it spends."""
+
+    launch: Launch
+    training: Training
+    meter: Meter
+
+
+def open_run(
+    shop: Workshop, *, new: bool = False, start: Skill | None = None, force: bool = False
+) -> OpenRun:
+    """The run that a `train` means: the newest gone on with, or the next one begun.
+
+    `start` are the bytes to begin with in place of those on `onto`, and always begins a run.
+    Nothing is written yet.
+    Raises: UserError when the newest run is unfinished and something differs.
+    """
+    committed = shop.store.committed_skill(shop.config.repo.onto)
+    skill = start or committed
+    check_skill(skill)
+    identity = _identity(shop, shop.store.object_id(skill))
+    newest = _newest(shop, skill.name)
+    fresh = _next_head(shop, skill.name, identity)
+    begun = _begun(shop, fresh)
+    same_run = _identity(shop, _start_object(shop, newest, committed)) if newest else identity
+    launch = choose_run(
+        newest.known(same_run) if newest else None,
+        base=fresh.base,
+        identity=same_run,
+        epochs=shop.config.train.epochs,
+        new=new or start is not None,
+    )
+    if launch is Launch.ENDED and begun is not None:
+        launch = Launch.BEGIN
+    if launch is Launch.BEGIN or newest is None:
+        is_new = skill != committed
+        return _opened(shop, launch, begun or fresh, skill, identity, is_new=is_new, force=force)
+    start_skill = shop.store.skill_at(newest.baseline.id)
+    return _opened(shop, launch, newest.head, start_skill, same_run, is_new=False, force=force)
+
+
+def _identity(shop: Workshop, start_object: str) -> Identity:
+    return run_identity(
+        shop.config,
+        target=dict(shop.bench.environment.fingerprint),
+        start_object=start_object,
+        task_set_id=shop.tasks.task_set_id,
+    )
+
+
+def _next_head(shop: Workshop, skill: str, identity: Identity) -> RunHead:
+    """The head of a run that would begin now."""
+    used = [parse_run(head.name) for head in shop.journal.runs()]
+    return new_run(
+        shop.store.repository,
+        shop.store.next_name(KIND, used),
+        skill=skill,
+        onto=shop.config.repo.onto,
+        target=fingerprint(dict(shop.bench.environment.fingerprint)),
+        run=identity_fingerprint(identity),
+        metric=shop.config.gate.metric,
+        started=shop.clock.now(),
+    )
+
+
+def _begun(shop: Workshop, fresh: RunHead) -> RunHead | None:
+    """The same run as an earlier start began it, if it was killed before its first commit.
+
+    Its paid answers are kept under its id, which only the journal knows so far.
+    """
+    for head in shop.journal.runs():
+        same = head.model_copy(update={"name": fresh.name, "run_id": fresh.run_id}) == fresh
+        if same and not shop.store.has_run(head.name):
+            return head
+    return None
+
+
+def _opened(
+    shop: Workshop,
+    launch: Launch,
+    head: RunHead,
+    start: Skill,
+    identity: Identity,
+    *,
+    is_new: bool,
+    force: bool,
+) -> OpenRun:
+    spent = shop.journal.usage(head.run_id)
+    meter = Meter.within(
+        shop.config.budget,
+        clock=shop.clock,
+        used=sum(calls for calls, _ in spent.values()),
+        spent={role: usage for role, (_, usage) in spent.items()},
+    )
+
+    def account(step: int) -> StepPaid:
+        if step == 0:
+            shop.journal.begin_run(head)
+        return StepPaid(shop.journal, head.run_id, step, meter=meter, clock=shop.clock)
+
+    training = Training(
+        run=head,
+        config=shop.config,
+        tasks=shop.tasks,
+        start=start,
+        start_is_new=is_new,
+        identity=identity,
+        bench=shop.bench,
+        store=shop.store,
+        rule=shop.rule,
+        optimizer=shop.optimizer_model,
+        account=account,
+        force=force,
+    )
+    return OpenRun(launch=launch, training=training, meter=meter)
+
+
+# ── the newest run, read back ────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class _Newest:
+    """A run's commits, newest first, and the note on its step 0, if it is still there."""
+
+    commits: tuple[RunCommit, ...]
+    note: ConfigNote | None
+
+    @property
+    def tip(self) -> RunCommit:
+        return self.commits[0]
+
+    @property
+    def baseline(self) -> RunCommit:
+        return self.commits[-1]
+
+    @property
+    def ended(self) -> bool:
+        return self.tip.action is Action.END
+
+    @property
+    def head(self) -> RunHead:
+        state = self.tip.state
+        return RunHead(
+            name=self.tip.run,
+            run_id=state.run_id,
+            skill=state.skill,
+            onto=state.onto,
+            base=self.baseline.parent,
+            target=state.target,
+            run=state.run,
+            metric=state.metric,
+        )
+
+    def known(self, identity: Identity) -> KnownRun:
+        """What a launch is chosen by. Without its note, only whether it is the same is known."""
+        own: Identity = {"run": self.tip.state.run}
+        if self.note is not None:
+            own = self.note.identity
+        elif self.tip.state.run == identity_fingerprint(identity):
+            own = identity
+        return KnownRun(
+            name=self.tip.run,
+            base=self.baseline.parent,
+            ended=self.ended,
+            identity=own,
+            epochs=self.note.epochs if self.note else 0,
+        )
+
+
+def _newest(shop: Workshop, skill: str) -> _Newest | None:
+    for name in reversed(run_names(shop.store.repository)):
+        if parse_run(name).kind != KIND:
+            continue
+        commits = tuple(shop.store.history(name))
+        if not commits or commits[0].state.skill != skill:
+            continue
+        notes = shop.store.notes_on(commits[-1].id)
+        return _Newest(commits, next((n for n in notes if isinstance(n, ConfigNote)), None))
+    return None
+
+
+def _start_object(shop: Workshop, newest: _Newest, committed: Skill) -> str:
+    """The start skill that the newest run would have if it were opened now.
+
+    It is the run's own as long as `onto` has what the run was begun on; and, for a run that has
+    not ended, when it has a version that came from the run itself.
+    """
+    object_at = _object_at(shop)
+    start, now = object_at(newest.baseline.id), shop.store.object_id(committed)
+    if now in (start, object_at(newest.baseline.parent)):
+        return start
+    if newest.ended:
+        return now
+    accepted = (c for c in newest.commits if c.action.accepted or c.action is Action.EPOCH)
+    return start if any(object_at(c.id) == now for c in accepted) else now
+
+
+def _object_at(shop: Workshop) -> Callable[[str], str]:
+    return lambda commit: shop.store.object_id(shop.store.skill_at(commit))

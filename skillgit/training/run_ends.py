@@ -1,0 +1,173 @@
+"""The two ends of a run: its baseline, and its own end. An epoch's end has a module of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from skillgit.errors import UserError
+from skillgit.evaluation.evaluate import Evaluation
+from skillgit.gate import strict
+from skillgit.gate.guards import text_warnings
+from skillgit.history import (
+    CandidateScore,
+    ConfigNote,
+    Entry,
+    Mark,
+    NoteLine,
+    Phase,
+    TestNote,
+)
+from skillgit.ports import Account, Trial
+from skillgit.records import Action, Score, Skill
+from skillgit.training.current import measured_again, settled
+from skillgit.training.state import Moment, Standing, Training, ledger_lines
+
+
+def baseline(setup: Training) -> Moment:
+    """Step 0: the skill as it was found, measured on val.
+
+    Raises: UserError when every val task passes already and nobody insists.
+    """
+    account = setup.account(0)
+    found = setup.measure(setup.start, setup.position(0), account)
+    if found.score is not None and found.score.hard >= 1.0 and not setup.force:
+        raise UserError(
+            "every val task passes with the skill as it is: there is nothing left to learn",
+            hint="Add harder tasks, or train all the same with --force.",
+        )
+    mark = Mark(score=setup.gate_score(found.score), step=0, origin="initial_skill")
+    run = setup.run
+    tokens = account.costs.prompt_tokens + account.costs.completion_tokens
+    state = run.begun(mark, tokens=tokens)
+    note = ConfigNote(
+        run=run.run_id,
+        identity=setup.identity,
+        epochs=setup.config.train.epochs,
+        tasks=dict(setup.bench.keys),
+        costs=account.costs,
+        warnings=(*_nothing_passes(found.score), *text_warnings(setup.start)),
+    )
+    entry = Entry(
+        run=run,
+        step=0,
+        phase=Phase.STEP,
+        action=Action.BASELINE,
+        score=CandidateScore(score=mark.score),
+        state=state,
+        candidate=setup.start if setup.start_is_new else None,
+        lines=(note,),
+        object_lines=ledger_lines(found),
+        finished_at=account.finished_at,
+    )
+    standing = Standing(
+        step=0,
+        state=state,
+        current=setup.start,
+        current_scores=found.measurements,
+        best=setup.start,
+        best_scores=found.measurements,
+    )
+    return Moment(entry, standing)
+
+
+def _nothing_passes(score: Score | None) -> tuple[str, ...]:
+    """A word on a val split in which nothing passes, not even in part."""
+    if score is None or score.hard > 0.0 or score.soft > 0.0:
+        return ()
+    told = (
+        "every val task fails, and no check of any passes: unless one edit makes a whole task "
+        "pass, nothing will be accepted; look whether the tasks and their judges are right"
+    )
+    return (told,)
+
+
+def run_end(setup: Training, standing: Standing) -> Moment:
+    """The run's end: the final skill becomes best if it measures better, and test is looked at.
+
+    Baseline, best and final skill are each scored on test, if there is such a split.
+    Raises: BlockedError when too many tasks come back without a score; BudgetError.
+    """
+    account = setup.account(standing.step)
+    # Val scores are of the last epoch's end: what a run's end measures is the test split.
+    position = setup.position(standing.step, Phase.EPOCH)
+    standing, object_lines = measured_again(setup, standing, position, account)
+    standing, settled_lines = settled(
+        setup, standing, setup.position(standing.step, Phase.END), account
+    )
+    promoted = _promoted(setup, standing)
+    note, test_lines = _tested(setup, promoted, account)
+    tokens = account.costs.prompt_tokens + account.costs.completion_tokens
+    state = promoted.state.model_copy(update={"edits": 0, "tokens": tokens})
+    entry = Entry(
+        run=setup.run,
+        step=standing.step,
+        phase=Phase.END,
+        action=Action.END,
+        score=CandidateScore(score=state.current.score),
+        state=state,
+        lines=(note,) if note else (),
+        object_lines=(*object_lines, *settled_lines, *test_lines),
+        finished_at=account.finished_at,
+        summary=_test_summary(note),
+    )
+    return Moment(entry, replace(promoted, state=state, ended=True))
+
+
+def _promoted(setup: Training, standing: Standing) -> Standing:
+    """Where the run ends: current has become best if it measures better, by the plain rule."""
+    state, gate = standing.state, setup.config.gate
+    if state.current == state.best:
+        return standing
+    ruling = strict(
+        Trial(
+            candidate=standing.current,
+            current=standing.best,
+            best=standing.best,
+            candidate_scores=standing.current_scores,
+            current_scores=standing.best_scores,
+            best_scores=standing.best_scores,
+            best_step=state.best.step,
+            global_step=state.current.step,
+            metric=gate.metric,
+            mixed_weight=gate.mixed_weight,
+        )
+    )
+    if not ruling.result.action.accepted:
+        return standing
+    return replace(
+        standing,
+        state=state.model_copy(update={"best": state.current}),
+        best=standing.current,
+        best_scores=standing.current_scores,
+    )
+
+
+def _tested(
+    setup: Training, standing: Standing, account: Account
+) -> tuple[TestNote | None, list[tuple[str, NoteLine]]]:
+    """The three skills on test, each once, with what that adds to the ledger."""
+    if not setup.tasks.test:
+        return None, []
+    position = setup.position(standing.step, Phase.END)
+    lines: list[tuple[str, NoteLine]] = []
+    measured: dict[Skill, Evaluation] = {}
+    scores: dict[str, float | None] = {}
+    sides = {"baseline": setup.start, "best": standing.best, "final": standing.current}
+    for side, skill in sides.items():
+        if skill not in measured:
+            measured[skill] = setup.measure(skill, position, account, setup.tasks.test)
+            lines += ledger_lines(measured[skill])
+        scores[side] = setup.gate_score(measured[skill].score)
+    note = TestNote(run=setup.run.run_id, n_tasks=len(setup.tasks.test), **scores)
+    return note, lines
+
+
+def _test_summary(note: TestNote | None) -> str:
+    if note is None:
+        return ""
+
+    def shown(score: float | None) -> str:
+        return "unscored" if score is None else f"{score:.4f}"
+
+    final = "" if note.final == note.best else f", final {shown(note.final)}"
+    return f"on test {shown(note.baseline)} to {shown(note.best)}{final}"

@@ -1,0 +1,197 @@
+"""What a judged step leaves behind: the entry to commit, and where training stands after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypedDict
+
+from skillgit.evaluation.evaluate import Evaluation
+from skillgit.gate import mean_score
+from skillgit.history import (
+    CandidateScore,
+    Entry,
+    Mark,
+    NoteLine,
+    Phase,
+    Refresh,
+    RejectedLine,
+    StepNote,
+)
+from skillgit.history.messages import edit_lines
+from skillgit.ports import Account
+from skillgit.records import Action, GradedRollout, Measurements, Skill
+from skillgit.stages.schedule import epoch_of
+from skillgit.training.state import Moment, Standing, Training
+from skillgit.training.validate import Hearing, Judged, is_new_best
+
+
+def step_moment(
+    setup: Training,
+    standing: Standing,
+    note: StepNote,
+    candidate: Skill,
+    hearing: Hearing | None,
+    account: Account,
+) -> Moment:
+    """The entry of a step whose note is written.
+
+    Without a hearing the candidate is current, unless it is kept unjudged.
+    """
+    evaluation = hearing.evaluation if hearing else None
+    applied = tuple(o for o in note.edits if o.outcome.changed_text)
+    after = _stand(setup, standing, note, candidate, evaluation, account)
+    object_lines = hearing.object_lines if hearing else ()
+    if evaluation is not None and note.action is Action.REJECT:
+        object_lines += _rejected_lines(setup, standing, note, evaluation.measurements)
+    entry = Entry(
+        run=setup.run,
+        step=note.step,
+        phase=Phase.STEP,
+        action=note.action,
+        score=CandidateScore(score=note.score_after, bound=note.score_after_is_bound),
+        state=after.state,
+        candidate=candidate if candidate != standing.current else None,
+        body=edit_lines(applied),
+        lines=(note,),
+        object_lines=object_lines,
+        finished_at=account.finished_at,
+        summary=_summary(note, after),
+    )
+    return Moment(entry, after)
+
+
+def _summary(note: StepNote, after: Standing) -> str:
+    """What a reader of the log has to know beside the verdict: that another version is best."""
+    moved = note.refresh is not None and note.refresh.best is not None
+    best = after.state.best
+    if not moved or best.step == note.step:
+        return ""
+    return f"current measured again, best is step {best.step} now"
+
+
+def _stand(
+    setup: Training,
+    standing: Standing,
+    note: StepNote,
+    candidate: Skill,
+    evaluation: Evaluation | None,
+    account: Account,
+) -> Standing:
+    """Where training stands after a step: moved if it was accepted, else as it was."""
+    costs = account.costs
+    state = standing.state.model_copy(
+        update={
+            "epoch": epoch_of(note.step, setup.steps_per_epoch),
+            "edits": sum(o.outcome.changed_text for o in note.edits),
+            "tokens": costs.prompt_tokens + costs.completion_tokens,
+        }
+    )
+    after = replace(
+        standing,
+        step=note.step,
+        state=state,
+        epoch_notes=(*standing.epoch_notes, note),
+        epoch_closed=False,
+    )
+    if not note.action.accepted:
+        return after
+    measured = evaluation.measurements if evaluation else _unmeasured(setup, candidate)
+    mark = Mark(score=note.score_after, step=note.step, origin=f"step_{note.step:04d}")
+    after = replace(
+        after,
+        state=state.model_copy(update={"current": mark}),
+        current=candidate,
+        current_scores=measured,
+    )
+    if not is_new_best(note.action, note.score_after, standing.state.best.score):
+        return after
+    return replace(
+        after,
+        state=after.state.model_copy(update={"best": mark}),
+        best=candidate,
+        best_scores=measured,
+    )
+
+
+def _unmeasured(setup: Training, skill: Skill) -> Measurements:
+    return Measurements(object_id=setup.store.object_id(skill), scores={})
+
+
+def _rejected_lines(
+    setup: Training, standing: Standing, note: StepNote, measured: Measurements
+) -> tuple[tuple[str, NoteLine], ...]:
+    """The rejected set on the object it made; an edit that was alone on its text's object too."""
+    tried_on = standing.current_scores.object_id
+    line = RejectedLine(
+        run=setup.run.run_id,
+        step=note.step,
+        target=setup.run.target,
+        tried_on=tried_on,
+        object=measured.object_id,
+        edits=note.rejected_edits,
+        before=note.score_before,
+        after=note.score_after,
+        after_is_bound=note.score_after_is_bound,
+    )
+    places = [measured.object_id] if len(line.edits) > 1 else [measured.object_id, tried_on]
+    return tuple((place, line) for place in places)
+
+
+# ── what every step's note says, a training's or a night's ───────────────────────────────────
+
+
+class RolledOut(TypedDict):
+    """The fields of a note on the attempts that a step learned from."""
+
+    n_total: int
+    n_fail: int
+    n_unscored: int
+    rollout_hard: float | None
+    rollout_soft: float | None
+
+
+class CameOut(TypedDict):
+    """The fields of a note on what the gate compared, and what that took."""
+
+    score_before: float | None
+    score_after: float | None
+    score_after_is_bound: bool
+    gate_reason: str
+    tasks_needed: int | None
+    refresh: Refresh | None
+    warnings: tuple[str, ...]
+    scores_from_ledger: int
+    scores_measured: int
+    scores_unscored: int
+    scores_not_sent: int
+
+
+def rolled_out(graded: Sequence[GradedRollout]) -> RolledOut:
+    """How a step's attempts went."""
+    rolled = mean_score(g.grade.score for g in graded if g.grade.score is not None)
+    return {
+        "n_total": len(graded),
+        "n_fail": sum(g.grade.score is not None and not g.grade.passed for g in graded),
+        "n_unscored": sum(g.grade.score is None for g in graded),
+        "rollout_hard": rolled.hard if rolled else None,
+        "rollout_soft": rolled.soft if rolled else None,
+    }
+
+
+def came_out(standing: Standing, judged: Judged, hearing: Hearing | None) -> CameOut:
+    """What came of a step's candidate; without a hearing nothing was measured for it."""
+    evaluation = hearing.evaluation if hearing else None
+    return {
+        "score_before": standing.state.current.score,
+        "score_after": judged.score,
+        "score_after_is_bound": judged.is_bound,
+        "gate_reason": judged.reason,
+        "tasks_needed": judged.needed,
+        "refresh": hearing.refresh if hearing else None,
+        "warnings": judged.warnings,
+        "scores_from_ledger": evaluation.from_ledger if evaluation else 0,
+        "scores_measured": evaluation.measured if evaluation else 0,
+        "scores_unscored": evaluation.unscored if evaluation else 0,
+        "scores_not_sent": len(evaluation.not_sent) if evaluation else 0,
+    }

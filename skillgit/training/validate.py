@@ -1,0 +1,174 @@
+"""Judging a candidate: it is measured on val, and the gate decides between it and current."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from skillgit.evaluation.evaluate import Evaluation, sending_order
+from skillgit.gate import beats
+from skillgit.gate.comparison import names_of
+from skillgit.gate.early_stop import Foresight
+from skillgit.gate.guards import Objections, guard
+from skillgit.history import NoteLine, Phase, Position, Refresh
+from skillgit.ports import Account, Trial
+from skillgit.records import Action, Measurements, Record, Skill
+from skillgit.stages.schedule import epoch_of
+from skillgit.training.current import Incumbent, incumbent
+from skillgit.training.state import Standing, Validation, ledger_lines
+
+
+class Judged(Record):
+    """The loop's verdict on a candidate, its score if it has one, and the sentence why.
+
+    `is_bound` says that the score is the most it could have come to. `needed` is how many tasks
+    more a rule that had too few asks for. `warnings` are what a reader of the text should look at.
+    """
+
+    action: Action
+    score: float | None
+    reason: str = ""
+    is_bound: bool = False
+    needed: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """A candidate's verdict with all that was measured for it.
+
+    `standing` is where training stood, with current's score as it is by now; `object_lines` are
+    what was measured, for the ledger; `refresh` says what measuring current again changed.
+    """
+
+    judged: Judged
+    evaluation: Evaluation
+    standing: Standing
+    object_lines: tuple[tuple[str, NoteLine], ...]
+    refresh: Refresh | None = None
+
+
+def judge(
+    setup: Validation, standing: Standing, candidate: Skill, position: Position, account: Account
+) -> Hearing:
+    """Measure a candidate and ask the gate; with the gate off it is kept whatever it measures.
+
+    A text that a guard refuses is not measured.
+    Raises: BlockedError when too many tasks come back without a score; BudgetError.
+    """
+    found = guard(candidate, standing.current, setup.tasks.tasks, setup.config)
+    if found.refusals:
+        return _refused(setup, standing, candidate, found)
+    if not setup.config.gate.enabled:
+        evaluation = setup.measure(candidate, position, account)
+        judged = Judged(
+            action=Action.FORCE_ACCEPT,
+            score=setup.gate_score(evaluation.score),
+            reason="the gate is off",
+            warnings=found.warnings,
+        )
+        return Hearing(judged, evaluation, standing, ledger_lines(evaluation))
+    met = incumbent(setup, standing, position, account)
+    trial = _trial(setup, met, candidate, position)
+    foresight = _foresight(setup, trial)
+    evaluation = setup.measure(
+        candidate, position, account, foresight=foresight if setup.config.gate.curtail else None
+    )
+    judged = _ask_gate(setup, trial, foresight, evaluation)
+    return Hearing(
+        judged.model_copy(update={"warnings": found.warnings}),
+        evaluation,
+        met.standing,
+        (*met.lines, *ledger_lines(evaluation)),
+        met.refresh,
+    )
+
+
+def _refused(setup: Validation, standing: Standing, candidate: Skill, found: Objections) -> Hearing:
+    object_id = setup.store.object_id(candidate)
+    unmeasured = Measurements(object_id=object_id, scores={})
+    judged = Judged(
+        action=Action.REJECT,
+        score=None,
+        reason="not measured: " + "; ".join(found.refusals),
+        warnings=found.warnings,
+    )
+    return Hearing(judged, Evaluation(measurements=unmeasured, rounds=()), standing, ())
+
+
+def _trial(setup: Validation, met: Incumbent, candidate: Skill, position: Position) -> Trial:
+    """The trial with everything but the candidate's scores."""
+    gate, standing, keys = setup.config.gate, met.standing, setup.bench.keys
+    object_id = setup.store.object_id(candidate)
+    return Trial(
+        candidate=candidate,
+        current=standing.current,
+        best=standing.best,
+        candidate_scores=Measurements(object_id=object_id, scores={}),
+        current_scores=standing.current_scores,
+        best_scores=standing.best_scores,
+        best_step=standing.state.best.step,
+        global_step=position.step,
+        metric=gate.metric,
+        mixed_weight=gate.mixed_weight,
+        min_delta=gate.min_delta,
+        no_regression=gate.tolerance,
+        alpha=gate.alpha,
+        look=look_at(setup, position),
+        current_rounds=met.rounds,
+        order=sending_order((keys[t.id] for t in setup.tasks.val), setup.bench.seed),
+        names=names_of(setup.bench.keys),
+    )
+
+
+def look_at(setup: Validation, position: Position) -> int:
+    """The number of the look that a moment of a run has, from 1; epochs' ends have their own."""
+    epoch = epoch_of(position.step, setup.steps_per_epoch)
+    return position.step + epoch - (position.phase is Phase.STEP)
+
+
+def _foresight(setup: Validation, trial: Trial) -> Foresight:
+    gate = setup.config.gate
+    return Foresight(
+        setup.rule,
+        trial,
+        repeats=gate.repeats,
+        may_be_unscored=math.floor(gate.max_unscored * len(setup.tasks.val)),
+    )
+
+
+def _ask_gate(
+    setup: Validation, trial: Trial, foresight: Foresight, evaluation: Evaluation
+) -> Judged:
+    if evaluation.not_sent:
+        hopeful = foresight.at_best(evaluation.rounds, evaluation.not_sent)
+        total = len(setup.tasks.val)
+        return Judged(
+            action=Action.REJECT,
+            score=setup.gate_score(evaluation.at_most),
+            is_bound=True,
+            reason=f"cut short after {total - len(evaluation.not_sent)} of {total} tasks, since "
+            f"with all others passed it would be {hopeful.reason}",
+            needed=hopeful.needed,
+        )
+    ruling = setup.rule(
+        trial.model_copy(
+            update={
+                "candidate_scores": evaluation.measurements,
+                "candidate_rounds": evaluation.rounds,
+            }
+        )
+    )
+    return Judged(
+        action=ruling.result.action,
+        score=setup.gate_score(evaluation.score),
+        reason=ruling.reason,
+        needed=ruling.needed,
+    )
+
+
+def is_new_best(action: Action, score: float | None, best: float | None) -> bool:
+    """Whether a verdict makes its candidate the best; without a gate, whether its score does."""
+    if action is not Action.FORCE_ACCEPT:
+        return action is Action.ACCEPT_NEW_BEST
+    return score is not None and (best is None or beats(score, best))

@@ -1,0 +1,91 @@
+"""A run put together from its parts: the one place that knows every room.
+
+The command line and the nights build a `Workshop` from what only they may read (keys, clock,
+project files) and open runs in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from skillgit.config import Config, Provider
+from skillgit.errors import ConfigError
+from skillgit.evaluation.rollout import Bench
+from skillgit.evaluation.wiring import Outside, open_bench, role_model, workers_for
+from skillgit.gate import RULES
+from skillgit.models.journal import Journal
+from skillgit.ports import Clock, Paid, Rule
+from skillgit.prompting.prompts import Optimizer
+from skillgit.records import Role
+from skillgit.store.git_store import GitStore
+from skillgit.tasks import TaskSet
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Everything that runs of one skill share. `prompts` are the texts by name."""
+
+    config: Config
+    tasks: TaskSet
+    store: GitStore
+    bench: Bench
+    rule: Rule
+    journal: Journal
+    clock: Clock
+    prompts: Mapping[str, str]
+    optimizer_model: Callable[[Paid], Optimizer]
+
+
+def is_simulated(config: Config) -> bool:
+    """Whether no call of this configuration leaves the process."""
+    return all(m.provider is Provider.SIMULATED for m in (config.target, config.optimizer))
+
+
+def rule_of(config: Config) -> Rule:
+    """The gate's rule.
+
+    Raises: ConfigError when there is none of that name.
+    """
+    if config.gate.rule not in RULES:
+        raise ConfigError(
+            f"gate.rule: there is no rule {config.gate.rule!r}",
+            hint=f"The rules are: {', '.join(sorted(RULES))}.",
+        )
+    return RULES[config.gate.rule]
+
+
+def open_workshop(
+    config: Config, tasks: TaskSet, store: GitStore, journal: Journal, outside: Outside
+) -> Workshop:
+    """Build the models, the judges and the bench of a configuration.
+
+    Raises: ConfigError, TaskError; what `key_of` raises for a missing key.
+    """
+    rule = rule_of(config)
+    bench = open_bench(config, tasks.tasks, outside)
+    optimizer = role_model(config, Role.OPTIMIZER, outside)
+
+    def asked_with(paid: Paid) -> Optimizer:
+        return Optimizer(
+            model=optimizer,
+            model_name=config.optimizer.model,
+            paid=paid,
+            texts=outside.prompts,
+            seed=config.train.seed,
+            temperature=config.optimizer.temperature,
+            max_tokens=config.optimizer.max_tokens,
+            workers=workers_for(config, Role.OPTIMIZER, outside),
+        )
+
+    return Workshop(
+        config=config,
+        tasks=tasks,
+        store=store,
+        bench=bench,
+        rule=rule,
+        journal=journal,
+        clock=outside.clock,
+        prompts=outside.prompts,
+        optimizer_model=asked_with,
+    )
