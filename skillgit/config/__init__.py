@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from skillgit.config.budget import (
     BudgetConfig,
+    Count,
+    Fraction,
+    Price,
     PriceConfig,
     PricesConfig,
 )
@@ -12,11 +15,6 @@ from skillgit.config.file import (
     Config,
     parse_config,
     parse_configs,
-)
-from skillgit.config.kinds import (
-    Count,
-    Fraction,
-    Price,
 )
 from skillgit.config.nights import (
     Miner,

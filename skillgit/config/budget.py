@@ -6,8 +6,11 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from skillgit.config.kinds import Count, Price
 from skillgit.records import Record
+
+Fraction = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+Price = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 
 
 class PriceConfig(Record):

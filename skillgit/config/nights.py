@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from skillgit.config.kinds import Count
+from skillgit.config.budget import Count
 from skillgit.config.training import GateConfig
 from skillgit.records import Metric
 

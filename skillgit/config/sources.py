@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from skillgit.config.kinds import Count, Fraction
+from skillgit.config.budget import Count, Fraction
 from skillgit.records import Record
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from skillgit.config.kinds import Count, Fraction
+from skillgit.config.budget import Count, Fraction
 from skillgit.records import Metric, Record
 
 

@@ -10,10 +10,15 @@ from collections.abc import Collection, Sequence
 
 from skillgit.editing.bullets import plan_bullet
 from skillgit.editing.document import Document, is_storable, unix_lines
-from skillgit.editing.duplicates import is_there
 from skillgit.editing.layout import Region, has_structure, line_end, line_start, makes_regions
-from skillgit.editing.lists import LIST_MARK, ends_with_list, is_list_item
-from skillgit.editing.matching import Match, find_anchor
+from skillgit.editing.matching import (
+    LIST_MARK,
+    Match,
+    ends_with_list,
+    find_anchor,
+    is_list_item,
+    is_there,
+)
 from skillgit.editing.splices import Refused, Splice, frozen, refuse_frozen, run_edits
 from skillgit.records import Edit, EditOp, EditOutcome, Outcome
 

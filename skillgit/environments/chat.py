@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from skillgit.config import ModelConfig, Provider
-from skillgit.environments.login import refuse_login_message
-from skillgit.environments.prompting import first_message, system_prompt
+from skillgit.environments.agent_reply import refuse_login_message
 from skillgit.errors import CallError
 from skillgit.ports import Model, Paid
 from skillgit.records import (
@@ -157,3 +156,25 @@ class _Conversation:
         results = {tool.name: tool.result for tool in self._task.tools}
         result = results.get(call.name, f"error: there is no tool {call.name!r}")
         return Message(role=Speaker.TOOL, content=result, tool_call_id=call.id)
+
+
+# ── How a skill and a task are put into words for a chat model.
+
+
+def system_prompt(skill: Skill, task: Task) -> str:
+    """The skill, then the task's own system text.
+
+    Several documents stand in path order, each under its path as a heading.
+    """
+    documents = sorted(skill.documents, key=lambda document: document.path)
+    texts = [document.data.decode("utf-8-sig", errors="replace") for document in documents]
+    if len(documents) > 1:
+        texts = [
+            f"# {document.path}\n\n{text}" for document, text in zip(documents, texts, strict=True)
+        ]
+    return "\n\n".join(text.strip("\n") for text in (*texts, task.system) if text.strip())
+
+
+def first_message(task: Task) -> str:
+    """The context, if there is one, and the prompt."""
+    return f"{task.context}\n\n{task.prompt}" if task.context.strip() else task.prompt

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from skillgit.config import ModelConfig
-from skillgit.environments.agent_reply import AgentReply, read_reply
-from skillgit.environments.login import refuse_login_message
+from skillgit.environments.agent_reply import AgentReply, read_reply, refuse_login_message
 from skillgit.errors import BlockedError, CallError
 from skillgit.ports import Clock, Paid
 from skillgit.records import Message, PaidCall, Role, Rollout, Skill, Speaker, Task

@@ -6,7 +6,7 @@ A rule is a function from a trial to a ruling: one file here, and one line in `R
 from __future__ import annotations
 
 from skillgit.gate.betting import pace
-from skillgit.gate.decision import evaluate_gate
+from skillgit.gate.comparison import evaluate_gate, strict
 from skillgit.gate.paired import paired
 from skillgit.gate.scores import (
     TIE,
@@ -17,7 +17,6 @@ from skillgit.gate.scores import (
     scores_of,
     select_gate_score,
 )
-from skillgit.gate.strict import strict
 from skillgit.ports import Rule
 
 __all__ = [

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from skillgit.gate.decision import evaluate_gate
 from skillgit.gate.scores import TIE, beats, mean_score, scored_on_all, scores_of, select_gate_score
 from skillgit.ports import Ruling, Trial, Verdict
-from skillgit.records import Action, GateResult, Measurements, Record, Score, Skill
+from skillgit.records import Action, GateResult, Measurements, Metric, Record, Score, Skill, SkillT
 
 
 class Objection(Record):
@@ -155,3 +154,50 @@ def wins_and_losses(differences: Sequence[float]) -> tuple[int, int]:
 def names_of(keys: Mapping[str, str]) -> dict[str, str]:
     """Task ids by key, from keys by id."""
     return {key: task_id for task_id, key in keys.items()}
+
+
+# ── The decision that every rule ends in: strictly greater is kept, and a tie is a rejection.
+
+
+def evaluate_gate(
+    candidate_skill: SkillT,
+    cand_hard: float,
+    current_skill: SkillT,
+    current_score: float,
+    best_skill: SkillT,
+    best_score: float,
+    best_step: int,
+    global_step: int,
+    *,
+    cand_soft: float = 0.0,
+    metric: Metric | str = Metric.HARD,
+    mixed_weight: float = 0.5,
+) -> GateResult[SkillT]:
+    """Accept a candidate whose score is strictly above current's; float noise is a tie.
+
+    A rejection leaves current and best as they were.
+
+    Source: SkillOpt's validation gate.
+    """
+    score = select_gate_score(cand_hard, cand_soft, metric, mixed_weight)
+    accepted = beats(score, current_score)
+    new_best = accepted and beats(score, best_score)
+    action = Action.REJECT
+    if accepted:
+        action = Action.ACCEPT_NEW_BEST if new_best else Action.ACCEPT
+    return GateResult(
+        action=action,
+        current_skill=candidate_skill if accepted else current_skill,
+        current_score=score if accepted else current_score,
+        best_skill=candidate_skill if new_best else best_skill,
+        best_score=score if new_best else best_score,
+        best_step=global_step if new_best else best_step,
+    )
+
+
+# ── The rule `strict`: a higher mean, by `evaluate_gate` alone.
+
+
+def strict(trial: Trial) -> Ruling:
+    """The plain rule: `evaluate_gate` on the means over the tasks scored on every side."""
+    return Comparison(trial).rule()

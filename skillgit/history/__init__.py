@@ -6,13 +6,11 @@ skill object's note carries `ScoresLine` and `RejectedLine`. All are read back b
 
 from __future__ import annotations
 
-from skillgit.history.entry import (
-    Entry,
-)
 from skillgit.history.notes import (
     AppendixRecord,
     ConfigNote,
     Costs,
+    Entry,
     NightNote,
     NoteLine,
     Refresh,

@@ -5,16 +5,18 @@ A new operator is a function here and a line in `OPERATORS`.
 
 from __future__ import annotations
 
+import re
 import unicodedata
+import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+import regex
+from markdown_it import MarkdownIt
 from pydantic import JsonValue
 
-from skillgit.judges.patterns import Pattern
-from skillgit.judges.refusals import is_refusal
-from skillgit.judges.sections import Section, fold_heading, sections
+from skillgit.judges.answers import is_refusal
 from skillgit.records import Rollout
 
 
@@ -163,3 +165,78 @@ def _whole(arg: JsonValue) -> int:
 
 def _quoted(arg: JsonValue) -> str:
     return f'"{arg}"'
+
+
+# ── Regular expressions from task files: valid by Python's `re`, and never run without a limit.
+
+MATCH_SECONDS = 1.0
+"""How long one pattern may look at one answer. Unit: seconds of processor time."""
+
+
+class SlowPatternError(Exception):
+    """A pattern did not come to an end in time."""
+
+
+class Pattern:
+    """A compiled pattern that gives up in time."""
+
+    def __init__(self, source: str) -> None:
+        """Raises: ValueError when the pattern does not compile."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                re.compile(source)
+                self._compiled = regex.compile(source, regex.VERSION0)
+            except (re.error, regex.error, OverflowError, RecursionError) as error:
+                raise ValueError(f"the pattern does not compile: {error}") from error
+
+    def found_in(self, text: str) -> bool:
+        """Whether it matches anywhere in the text.
+
+        Raises: SlowPatternError.
+        """
+        try:
+            return self._compiled.search(text, timeout=MATCH_SECONDS, concurrent=True) is not None
+        except TimeoutError as error:
+            raise SlowPatternError from error
+
+
+# ── The sections of a Markdown answer: where its headings are, and what stands under them.
+
+_EMPHASIS = re.compile(r"[*_`~]")
+_SPACE = re.compile(r"\s+")
+_MARKDOWN = MarkdownIt("commonmark").disable("inline")
+
+
+class Section(NamedTuple):
+    """A heading's text, and the text under it down to the next heading that is not deeper."""
+
+    heading: str
+    body: str
+
+
+def fold_heading(text: str) -> str:
+    """A heading without case, emphasis, leading `#` and differences of white space."""
+    bare = _EMPHASIS.sub("", unicodedata.normalize("NFKC", text).strip().lstrip("#"))
+    return _SPACE.sub(" ", bare).strip().casefold()
+
+
+def sections(markdown: str) -> list[Section]:
+    """The sections of a text, in order; a line in a code fence is no heading."""
+    tokens = _MARKDOWN.parse(markdown)
+    lines = markdown.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    headings = [
+        (int(token.tag[1:]), token.map, tokens[at + 1].content)
+        for at, token in enumerate(tokens)
+        if token.type == "heading_open" and token.map is not None
+    ]
+    ends: dict[int, int] = {}
+    nearest: dict[int, int] = {}
+    for at in range(len(headings) - 1, -1, -1):
+        level, (start, _), _ = headings[at]
+        ends[at] = min((nearest[depth] for depth in nearest if depth <= level), default=len(lines))
+        nearest[level] = start
+    return [
+        Section(text, "\n".join(lines[body_start : ends[at]]))
+        for at, (_, (_, body_start), text) in enumerate(headings)
+    ]

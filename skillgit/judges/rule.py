@@ -6,8 +6,7 @@ import difflib
 
 from pydantic import Field, JsonValue
 
-from skillgit.judges.checks import OPERATORS, Answer, Built
-from skillgit.judges.patterns import SlowPatternError
+from skillgit.judges.checks import OPERATORS, Answer, Built, SlowPatternError
 from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.ports import Paid
 from skillgit.records import Grade, Record, Rollout, Score, Task

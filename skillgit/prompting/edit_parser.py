@@ -6,10 +6,12 @@ Pure. What it lets through is only readable; whether it fits a document is for `
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from skillgit.errors import ReplyError
+from skillgit.prompting.prompts import Answer
 from skillgit.records import Edit, EditOp, Record, Skill
 
 DEFAULT_TARGET = "skill"
@@ -160,3 +162,18 @@ def _kind(value: JsonValue) -> str:
 
 def _shown(value: JsonValue) -> str:
     return repr(value)[:MAX_MESSAGE] if isinstance(value, str) else _kind(value)
+
+
+# ── An edit as the optimizer is asked to write it: what its schema says, whoever is asked.
+
+
+class AskedEdit(Answer):
+    """One edit; what stands behind it is named by whoever is asked."""
+
+    op: Literal["add", "replace", "delete"]
+    target: str = Field(description="The path of the document to edit.")
+    anchor: str = Field(
+        description="Text copied exactly from that document, occurring once in it; empty only for an add at the document's end."
+    )
+    content: str = Field(description="The new text; empty for a delete.")
+    rationale: str = Field(description="One sentence: which evidence asks for this edit.")

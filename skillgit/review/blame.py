@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillgit.editing.lists import LIST_MARK
+from skillgit.editing.matching import LIST_MARK
 from skillgit.history import NoteLine, StepNote
-from skillgit.history.epoch_notes import ComparisonNote, PairKind, PairScores, SlowUpdateNote
+from skillgit.history.notes import ComparisonNote, PairKind, PairScores, SlowUpdateNote
 from skillgit.history.trailers import ParsedTrailers, parse_commit, quoted_commits
 from skillgit.records import Action, Edit, FailurePattern, RawPatch, Record
 from skillgit.review.hunks import folded

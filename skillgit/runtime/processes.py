@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import secrets
+import signal
 import subprocess
 import tempfile
 import threading
@@ -24,7 +25,6 @@ from skillgit.errors import BlockedError, CallError
 from skillgit.ports import Clock
 from skillgit.records import PaidReply, Record
 from skillgit.records.canonical import fingerprint
-from skillgit.runtime.process_tree import MARK, end_tree
 
 KEPT_BYTES = 1_000_000
 """How much of a program's output is kept. Unit: bytes."""
@@ -270,3 +270,39 @@ def printable_command(command: Sequence[str]) -> str:
         part if part and part.isprintable() and " " not in part else repr(part) for part in command
     )
     return " ".join(quoted)
+
+
+# ── Ending a program together with everything that it has started.
+
+MARK = "SKILLGIT_PROCESS"
+"""The variable by which all that a program has started is found again, where there is `/proc`."""
+
+_SWEEPS = 50
+_PROC = Path("/proc")
+
+
+def end_tree(process: subprocess.Popen[bytes], mark: str) -> None:
+    """Kill a program that leads a session of its own, that session, and whatever left it.
+
+    What left the session is known by the value of `MARK` that it was started with.
+    """
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    wanted = f"{MARK}={mark}".encode()
+    for _ in range(_SWEEPS):
+        if not _kill_marked(wanted):
+            break
+    process.wait()
+
+
+def _kill_marked(wanted: bytes) -> int:
+    """Kill every live process whose environment has the mark; how many there were."""
+    killed = 0
+    for entry in _PROC.iterdir() if _PROC.is_dir() else ():
+        if not entry.name.isdigit():
+            continue
+        with suppress(OSError):
+            if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                os.kill(int(entry.name), signal.SIGKILL)
+                killed += 1
+    return killed

@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from pydantic import Field, JsonValue
 
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompting.asked import AskedEdit
-from skillgit.prompting.edit_parser import edit_items, read_edits, targets_of, whole_number
+from skillgit.prompting.edit_parser import (
+    AskedEdit,
+    edit_items,
+    read_edits,
+    targets_of,
+    whole_number,
+)
 from skillgit.prompting.prompts import Answer, Optimizer, Prompt
 from skillgit.records import Edit, RawPatch, Record, Skill, SourceType
 from skillgit.runtime.pool import ordered_map

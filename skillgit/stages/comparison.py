@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from skillgit.config import PairPolicy
-from skillgit.history.epoch_notes import PairKind, PairScores
+from skillgit.history.notes import PairKind, PairScores
 from skillgit.records import GradedRollout, Score, Task
-from skillgit.stages.rendering import on_one_line
-from skillgit.stages.trajectories import ID_CHARS, render_attempt
+from skillgit.stages.rendering import ID_CHARS, on_one_line, render_attempt
 
 _HEADLINES = {
     PairKind.REGRESSED: "passed before, fails now",

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import Field, JsonValue
 
 from skillgit.errors import BlockedError, CallError, ReplyError
-from skillgit.prompting.asked import AskedEdit
 from skillgit.prompting.edit_parser import (
+    AskedEdit,
     ReadEdits,
     read_edits,
     strings,
@@ -31,9 +31,8 @@ from skillgit.records import (
     SourceType,
 )
 from skillgit.runtime.pool import ordered_map
-from skillgit.stages.failure_patterns import failure_patterns as failure_patterns
-from skillgit.stages.rendering import NOTHING_YET, on_one_line, shown_skill
-from skillgit.stages.trajectories import render_trajectories
+from skillgit.stages.rendering import NOTHING_YET, on_one_line, render_trajectories, shown_skill
+from skillgit.stages.rendering import failure_patterns as failure_patterns
 
 PURPOSE = "reflect"
 CALL_FAILED = "call failed: "

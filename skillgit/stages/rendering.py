@@ -6,10 +6,21 @@ Shared by the stages that ask the optimizer. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from skillgit.records import Edit, Skill, SkillDocument
+from skillgit.records import (
+    Edit,
+    FailurePattern,
+    GradedRollout,
+    Message,
+    RawPatch,
+    Score,
+    Skill,
+    SkillDocument,
+    Speaker,
+)
 from skillgit.records.canonical import canonical_json
+from skillgit.redaction import redact
 
 NOTHING_YET = "Nothing yet."
 
@@ -60,3 +71,124 @@ def shown_edits(edits: Sequence[Edit]) -> str:
 def _edit_line(index: int, edit: Edit) -> str:
     fields = edit.model_dump(mode="json", exclude={"task_ids"})
     return f"{index}: {canonical_json(fields)}"
+
+
+# ── Which kinds of failure a step saw, from the analysts' summaries or the grades' reasons. Pure.
+
+MOST_PATTERNS = 20
+REASON_CHARS = 200
+NO_REASON = "failed without a reason"
+
+_CLAUSE_END = re.compile(r"[;\n]|[.!?](?=\s|$)")
+
+
+def failure_patterns(
+    raw_patches: Sequence[RawPatch], graded: Sequence[GradedRollout]
+) -> tuple[FailurePattern, ...]:
+    """The step's failure patterns, the most frequent first; equal ones are counted together.
+
+    Failures that no analyst summed up are grouped by the first clause of their reason.
+    Shape: at most 20.
+    """
+    summed_up = [patch for patch in raw_patches if patch.failure_summary]
+    covered = {task_id for patch in summed_up for task_id in patch.task_ids}
+    found = [pattern for patch in summed_up for pattern in patch.failure_summary]
+    found += _from_reasons(item for item in graded if item.task.id not in covered)
+    merged: dict[tuple[str, str], FailurePattern] = {}
+    for pattern in found:
+        key = (_folded(pattern.failure_type), _folded(pattern.description))
+        merged[key] = _together(merged[key], pattern) if key in merged else pattern
+    ranked = sorted(merged.values(), key=lambda pattern: -pattern.count)
+    return tuple(ranked[:MOST_PATTERNS])
+
+
+def _from_reasons(graded: Iterable[GradedRollout]) -> Iterator[FailurePattern]:
+    for item in graded:
+        if item.grade.score is not None and not item.grade.passed:
+            yield FailurePattern(
+                failure_type=_first_clause(item.grade.reason), task_ids=(item.task.id,)
+            )
+
+
+def _first_clause(reason: str) -> str:
+    clauses = (on_one_line(clause, REASON_CHARS) for clause in _CLAUSE_END.split(redact(reason)))
+    return next((clause for clause in clauses if clause), NO_REASON)
+
+
+def _together(one: FailurePattern, other: FailurePattern) -> FailurePattern:
+    return one.model_copy(
+        update={
+            "count": one.count + other.count,
+            "task_ids": tuple(dict.fromkeys(one.task_ids + other.task_ids)),
+        }
+    )
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+# ── A graded rollout as an analyst reads it: the task, what was said and done, and the score. Pure.
+
+ID_CHARS = 120
+
+
+def render_trajectory(graded: GradedRollout, max_chars: int) -> str:
+    """One rollout under a heading with its task's id; a reference answer is never in it.
+
+    Unit: `max_chars` in characters, for what stands in the fence; what is over is cut out of
+    its middle, and the cut says how much.
+    """
+    heading = f"### Task `{on_one_line(graded.task.id, ID_CHARS)}`"
+    return f"{heading}\n\n{render_attempt(graded, max_chars)}"
+
+
+def render_attempt(graded: GradedRollout, max_chars: int) -> str:
+    """One rollout without its heading: how it was scored, and what was said and done.
+
+    Secrets that an agent came upon are taken out before anything is cut.
+
+    Unit: `max_chars` in characters.
+    """
+    body = redact("\n\n".join(_sections(graded)))
+    return f"{_standing(graded)}\n\n{fenced(cut(body, max_chars))}"
+
+
+def render_trajectories(graded: Sequence[GradedRollout], max_chars: int) -> str:
+    """The rollouts one after the other, in their order."""
+    return "\n\n".join(render_trajectory(item, max_chars) for item in graded)
+
+
+def _standing(graded: GradedRollout) -> str:
+    score = graded.grade.score
+    if score is None:
+        return "Could not be scored."
+    word = "Passed" if graded.grade.passed else "Failed"
+    return f"{word} ({_numbers(score)})."
+
+
+def _numbers(score: Score) -> str:
+    return f"hard {score.hard:.4g}, soft {score.soft:.4g}"
+
+
+def _sections(graded: GradedRollout) -> Iterator[str]:
+    """The parts of the body; the verdict stands first, where a cut leaves it."""
+    task, rollout = graded.task, graded.rollout
+    if graded.grade.reason:
+        yield f"[why this score]\n{graded.grade.reason}"
+    conversation = [m for m in rollout.trajectory if m.role is not Speaker.SYSTEM]
+    if not any(m.role is Speaker.USER and task.prompt in m.content for m in conversation):
+        yield f"[task]\n{task.prompt}"
+        if task.context:
+            yield f"[context]\n{task.context}"
+    for message in conversation:
+        yield from _said(message)
+    if not conversation or conversation[-1].content != rollout.answer:
+        yield f"[answer]\n{rollout.answer}"
+
+
+def _said(message: Message) -> Iterator[str]:
+    if message.content or not message.tool_calls:
+        yield f"[{message.role.value}]\n{message.content}"
+    for call in message.tool_calls:
+        yield f"[{message.role.value} calls {call.name}]\n{call.arguments}"

@@ -23,8 +23,7 @@ from skillgit.store.git.refs import RefMovedError, Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.signing import Signer
 from skillgit.store.git.trees import commit_at, tree_of
-from skillgit.store.notes.ledger import pooled, rejected
-from skillgit.store.notes.note_lines import parse_lines
+from skillgit.store.notes.ledger import parse_lines, pooled, rejected
 from skillgit.store.notes.notes import Notes
 from skillgit.store.notes.union import fetched_notes, take_in
 from skillgit.store.proposals.proposal import propose

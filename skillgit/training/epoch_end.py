@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from skillgit.evaluation.rollout import refuse_if_nothing_came_back, roll_out
 from skillgit.gate.guards import guard
 from skillgit.history import CandidateScore, Entry, Mark, NoteLine, Phase
-from skillgit.history.epoch_notes import ComparisonNote, MetaSkillNote, Renewal, SlowUpdateNote
+from skillgit.history.notes import ComparisonNote, MetaSkillNote, Renewal, SlowUpdateNote
 from skillgit.ports import Account
 from skillgit.prompting.prompts import Optimizer
 from skillgit.records import Action, GradedRollout, Measurements, Skill

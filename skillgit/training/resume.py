@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
+from skillgit.errors import UserError
 from skillgit.history import ConfigNote, RunCommit, RunHead
 from skillgit.models.paid import Meter, StepPaid
-from skillgit.records import Action, Skill
+from skillgit.records import Action, Record, Skill
 from skillgit.records.canonical import fingerprint
 from skillgit.stages.update import check_skill
 from skillgit.store.git.names import parse_run
 from skillgit.store.runs.runs import new_run, run_names
-from skillgit.training.identity import Identity, identity_fingerprint, run_identity
-from skillgit.training.launch import KnownRun, Launch, choose_run
+from skillgit.training.identity import Identity, differences, identity_fingerprint, run_identity
 from skillgit.training.state import Training
 from skillgit.training.wiring import Workshop
 
@@ -220,3 +221,52 @@ def _start_object(shop: Workshop, newest: _Newest, committed: Skill) -> str:
 
 def _object_at(shop: Workshop) -> Callable[[str], str]:
     return lambda commit: shop.store.object_id(shop.store.skill_at(commit))
+
+
+# ── Which run a `train` means: go on with the newest, begin the next, or nothing to do. Pure.
+
+MAX_SHOWN = 6
+
+
+class Launch(StrEnum):
+    """What a `train` comes to."""
+
+    BEGIN = "begin"
+    RESUME = "resume"
+    ENDED = "ended"
+
+
+class KnownRun(Record):
+    """The newest run, as its branch and its step 0 tell it."""
+
+    name: str
+    base: str
+    ended: bool
+    identity: Identity
+    epochs: int
+
+
+def choose_run(
+    newest: KnownRun | None, *, base: str, identity: Identity, epochs: int, new: bool
+) -> Launch:
+    """Resume an unfinished run of the same identity; an ended one of the same base is done.
+
+    Raises: UserError when the newest run is unfinished and something differs: it names what.
+    """
+    if newest is None or new:
+        return Launch.BEGIN
+    changed = differences(newest.identity, identity)
+    if epochs < newest.epochs:
+        changed.append(f"epochs: {newest.epochs} → {epochs} (only more epochs can be resumed)")
+    if newest.ended:
+        same = not changed and newest.base == base
+        return Launch.ENDED if same else Launch.BEGIN
+    if changed:
+        listed = "; ".join(changed[:MAX_SHOWN])
+        more = len(changed) - MAX_SHOWN
+        raise UserError(
+            f"{newest.name} is not finished, and it was begun with something else: {listed}"
+            + (f"; and {more} more" if more > 0 else ""),
+            hint="Put it back as it was to go on, or begin the next run: skillgit train --new",
+        )
+    return Launch.RESUME

@@ -24,7 +24,7 @@ from skillgit.history import (
     RunState,
     StepNote,
 )
-from skillgit.history.epoch_notes import MetaSkillNote
+from skillgit.history.notes import MetaSkillNote
 from skillgit.ports import Account, Paid, Rule, Store
 from skillgit.prompting.prompts import Optimizer
 from skillgit.records import Action, Measurements, Record, Score, Skill, Task

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from skillgit.editing.document import Document
-from skillgit.editing.duplicates import is_there
+from skillgit.editing.matching import is_there
 
 
 def there(text: str, content: str) -> bool:

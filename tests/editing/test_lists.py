@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skillgit.editing.lists import ends_with_list, is_list_item
+from skillgit.editing.matching import ends_with_list, is_list_item
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from scripted import Scripted, answers
 from training.test_candidate import AWARE, DRAFTS, KEY_RISKS, NOTHING, SUGGESTIONS, lapse
 from training.test_epoch_end import guidance, in_epoch_2
 
-from skillgit.history.epoch_notes import PairKind
+from skillgit.history.notes import PairKind
 from skillgit.review.blame import TracedLine, Tracer
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.refs import Refs

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgit.config import PairPolicy
-from skillgit.history.epoch_notes import PairKind
+from skillgit.history.notes import PairKind
 from skillgit.records import JudgeSpec, Split, Task
 from skillgit.stages.comparison import (
     build_comparison_pairs,

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from skillgit.records import Message, Rollout, Speaker, ToolCall
-from skillgit.stages.trajectories import render_trajectories, render_trajectory
+from skillgit.stages.rendering import render_trajectories, render_trajectory
 
 
 def test_a_rollout_is_shown_with_task_answer_score_and_reason(graded) -> None:

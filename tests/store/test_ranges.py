@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from skillgit.errors import UserError
-from skillgit.store.ranges import file_in, files_in, read_range
-from skillgit.store.snapshot import snapshot
+from skillgit.store.ranges import file_in, files_in, read_range, snapshot
 
 
 def test_a_range_has_what_one_side_has_and_the_other_has_not(run, git) -> None:

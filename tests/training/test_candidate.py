@@ -23,7 +23,7 @@ from skillgit.records import Action, Outcome
 from skillgit.stages.appendix import notes_of
 from skillgit.stages.rewrite import WHOLE
 from skillgit.train import train
-from skillgit.training.estimate import most_calls
+from skillgit.training.cost_estimate import most_calls
 from skillgit.training.resume import open_run
 from skillgit.training.state import Recorded
 

@@ -22,10 +22,10 @@ from scripted import (
 
 from skillgit.errors import BlockedError, CallError
 from skillgit.history import TestNote
-from skillgit.history.epoch_notes import ComparisonNote, MetaSkillNote, Renewal, SlowUpdateNote
+from skillgit.history.notes import ComparisonNote, MetaSkillNote, Renewal, SlowUpdateNote
 from skillgit.records import Action, ModelRequest, Role
 from skillgit.train import train
-from skillgit.training.estimate import most_calls
+from skillgit.training.cost_estimate import most_calls
 from skillgit.training.resume import open_run
 from skillgit.training.state import Recorded, read_standing
 

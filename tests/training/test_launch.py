@@ -4,7 +4,7 @@ import pytest
 
 from skillgit.errors import UserError
 from skillgit.training.identity import Identity, differences
-from skillgit.training.launch import KnownRun, Launch, choose_run
+from skillgit.training.resume import KnownRun, Launch, choose_run
 
 IDENTITY: Identity = {"gate": {"metric": "hard"}, "target": {"model": "small"}, "skill": "aa"}
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from skillgit.cli.app.invocation import Invocation
-from skillgit.cli.hooks.running import HookRefusedError
-from skillgit.cli.hooks.scripts import HOOKS
+from skillgit.cli.hooks.scripts import HOOKS, HookRefusedError
 from skillgit.cli.show.output import say
 from skillgit.errors import SkillgitError
 

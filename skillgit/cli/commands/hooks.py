@@ -20,8 +20,7 @@ from skillgit.cli.hooks.agents import (
     uninstall_agent,
 )
 from skillgit.cli.hooks.installing import Standing, Way, install, standings, uninstall
-from skillgit.cli.hooks.lines import lines_for
-from skillgit.cli.hooks.place import Place, place_of
+from skillgit.cli.hooks.place import Place, lines_for, place_of
 from skillgit.cli.hooks.scripts import Copy
 from skillgit.cli.sessions.harvest import read_until
 from skillgit.cli.show.output import count, json_option, print_json, print_table

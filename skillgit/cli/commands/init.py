@@ -11,7 +11,7 @@ from skillgit.cli.app.worktree import Worktree
 from skillgit.cli.init.ci import GITHUB, write_workflow
 from skillgit.cli.init.setup import OPTIMIZER, TARGET, Choices, Written, set_up
 from skillgit.cli.sessions.project import open_project
-from skillgit.cli.show.next_steps import commands_to_set_up
+from skillgit.cli.show.conclusion import commands_to_set_up
 from skillgit.cli.show.output import count, print_commands
 from skillgit.config import CONFIG_FILE, Provider, parse_configs
 from skillgit.stages.schedule import steps_per_epoch

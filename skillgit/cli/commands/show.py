@@ -12,9 +12,8 @@ from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.project import open_project
 from skillgit.cli.sessions.runs import Runs
-from skillgit.cli.show.look_back import look_back_of
 from skillgit.cli.show.output import json_option, print_json, printable
-from skillgit.cli.show.version import TaskScore, Version, fields_of, print_version
+from skillgit.cli.show.version import TaskScore, Version, fields_of, look_back_of, print_version
 from skillgit.errors import UserError
 from skillgit.gate import pool
 from skillgit.history import (

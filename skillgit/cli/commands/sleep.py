@@ -19,8 +19,7 @@ from skillgit.errors import UsageError, WaitingError
 from skillgit.models.paid import Meter
 from skillgit.records import Task
 from skillgit.sleep.night.cycle import run_sleep_cycle
-from skillgit.sleep.night.estimate import most_calls
-from skillgit.sleep.night.plan import Night
+from skillgit.sleep.night.plan import Night, most_calls
 from skillgit.sleep.night.run import CycleOutcome
 from skillgit.store.git.git_cli import gc_auto
 from skillgit.tasks.load import note_repeated_ids, read_drafts

@@ -12,7 +12,7 @@ from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.night_status import NightStatus, night_status
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.sessions.runs import Runs
-from skillgit.cli.show.next_steps import commands_to_set_up
+from skillgit.cli.show.conclusion import commands_to_set_up
 from skillgit.cli.show.output import json_option, number, print_commands, print_json, print_table
 from skillgit.history import RunCommit
 from skillgit.records import Action

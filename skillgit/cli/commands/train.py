@@ -11,9 +11,13 @@ from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.estimate import foresee, print_foreseen
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.sessions.training import Session, Wishes, training_session
-from skillgit.cli.show.conclusion import Conclusion, conclusion_of, print_conclusion
+from skillgit.cli.show.conclusion import (
+    Conclusion,
+    commands_after_training,
+    conclusion_of,
+    print_conclusion,
+)
 from skillgit.cli.show.gate_power import odds_lines
-from skillgit.cli.show.next_steps import commands_after_training
 from skillgit.cli.show.output import (
     amount,
     count,
@@ -28,8 +32,8 @@ from skillgit.history import ConfigNote, Phase, RunState, StepNote
 from skillgit.records import Action, Role
 from skillgit.store.git.git_cli import gc_auto
 from skillgit.train import train
-from skillgit.training.estimate import most_calls
-from skillgit.training.launch import Launch
+from skillgit.training.cost_estimate import most_calls
+from skillgit.training.resume import Launch
 from skillgit.training.state import Recorded, read_standing
 
 COUNT = click.IntRange(1)

@@ -38,9 +38,8 @@ from skillgit.runtime.progress import Progress
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository, open_repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.ranges import Range, read_range
+from skillgit.store.ranges import Range, read_range, snapshot
 from skillgit.store.skills.skills import skill_in_commit
-from skillgit.store.snapshot import snapshot
 from skillgit.tasks import TaskSet
 from skillgit.training.wiring import is_simulated
 

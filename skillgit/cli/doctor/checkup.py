@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from skillgit.cli.doctor import ground, kept, setup, transcripts
+from skillgit.cli.doctor import ground, kept, setup
 from skillgit.cli.doctor.rows import Patient, Row, bad
 from skillgit.errors import SkillgitError
 
@@ -28,7 +28,7 @@ CHECKS: Mapping[str, Callable[[Patient], Iterator[Row]]] = {
     "moves": kept.moves,
     "private": kept.private,
     "remotes": kept.remotes,
-    "transcripts": transcripts.transcripts,
+    "transcripts": setup.transcripts,
 }
 """The checks in their order: each may need what an earlier one has opened."""
 

@@ -18,9 +18,9 @@ from skillgit.store.git.inspection import private_files
 from skillgit.store.git.names import NIGHT_NOTES, NOTES
 from skillgit.store.git.repository import Repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.notes.note_lines import kinds_of_lines, parse_line
+from skillgit.store.notes.ledger import kinds_of_lines, parse_line
 from skillgit.store.notes.note_losses import Loss, lost_lines, noted_objects
-from skillgit.store.remotes.leaks import leaks
+from skillgit.store.remotes.remotes import leaks
 from skillgit.store.runs.best_tag import tags_of
 from skillgit.store.runs.runs import read_commit
 

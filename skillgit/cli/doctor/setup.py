@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from skillgit.cli.app.keys import find_key
 from skillgit.cli.doctor.rows import Patient, Row, bad, ok, warn
+from skillgit.cli.sessions.harvest import damage_lines, open_field
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.sessions.training import outside_of
 from skillgit.cli.show.output import count, say
@@ -15,6 +16,7 @@ from skillgit.errors import BlockedError, CallError, UserError
 from skillgit.evaluation.wiring import judge_config, role_model
 from skillgit.judges import Asks, judge_asks
 from skillgit.records import Message, ModelRequest, Role, Speaker, Task
+from skillgit.sleep.harvest import transcript_damage
 from skillgit.stages.update import check_skill
 from skillgit.store.git.repository import Repository
 from skillgit.store.git_store import GitStore
@@ -190,3 +192,20 @@ def _for_one_call(config: Config) -> Config:
     judge = None if config.judge is None else once(config.judge)
     update = {"target": once(config.target), "optimizer": once(config.optimizer), "judge": judge}
     return config.model_copy(update=update)
+
+
+# ── The check of agents' transcripts: what a harvest could not read of them.
+
+
+def transcripts(patient: Patient) -> Iterator[Row]:
+    """Damaged lines and record types that no reader knows, by source; only if asked for."""
+    if not patient.transcripts:
+        return
+    field = open_field(patient.invocation)
+    found = transcript_damage(field.places(), field.wanted(None), field.digests())
+    for source, damage in found.items():
+        lines = damage_lines(source, damage)
+        for line in lines:
+            yield warn("transcripts", line, "They are passed over; a newer skillgit may read them.")
+        if not lines:
+            yield ok("transcripts", f"{source}: {count(damage.lines, 'line')}, all read")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.worktree import Worktree
-from skillgit.cli.hooks.running import hooked_tree
+from skillgit.cli.hooks.scripts import hooked_tree
 from skillgit.cli.show.output import count, number, one_line, say
 from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.records import Action

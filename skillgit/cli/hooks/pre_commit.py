@@ -7,7 +7,7 @@ from functools import partial
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.worktree import Worktree
 from skillgit.cli.hooks.index import StagedIndex
-from skillgit.cli.hooks.running import HookRefusedError, asked_and_agreed, hooked_tree
+from skillgit.cli.hooks.scripts import HookRefusedError, asked_and_agreed, hooked_tree
 from skillgit.cli.show.output import printable, say
 from skillgit.config import CONFIG_FILE, parse_configs
 from skillgit.review.verify.staged import Staged, look_at

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.worktree import Worktree
-from skillgit.cli.hooks.running import HookRefusedError, hooked_tree
+from skillgit.cli.hooks.scripts import HookRefusedError, hooked_tree
 from skillgit.cli.show.output import say
 from skillgit.store.git.names import HEADS, NIGHT, NOTES, PROPOSALS, RUNS, TAGS, is_night
 from skillgit.store.remotes.remotes import remote_notes

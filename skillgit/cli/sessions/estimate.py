@@ -20,8 +20,7 @@ from skillgit.store.git.repository import Repository, open_repository
 from skillgit.store.git_store import GitStore
 from skillgit.store.skills.skills import committed_skill
 from skillgit.training.cost_estimate import Costs, Estimate, estimate
-from skillgit.training.launch import Launch
-from skillgit.training.resume import OpenRun, open_run
+from skillgit.training.resume import Launch, OpenRun, open_run
 from skillgit.training.state import read_standing
 from skillgit.training.wiring import open_workshop
 

@@ -24,7 +24,7 @@ from skillgit.prompting.prompts import Optimizer
 from skillgit.records import Role
 from skillgit.records.canonical import fingerprint
 from skillgit.sleep.harvest import Damage, Digests, Place, Places, Session, Wanted, source_named
-from skillgit.sleep.harvest.times import parse_time
+from skillgit.sleep.harvest.lines import parse_time
 from skillgit.sleep.mine import Mined, mine_heuristic, mine_llm
 from skillgit.tasks import TaskSet
 from skillgit.training.wiring import is_simulated

@@ -12,7 +12,7 @@ from skillgit.sleep.memory.state import NightRecord, parse_state
 from skillgit.store.git.names import NIGHT_NOTES
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
-from skillgit.store.notes.note_lines import parse_lines
+from skillgit.store.notes.ledger import parse_lines
 from skillgit.store.notes.notes import Notes
 from skillgit.store.proposals.outcome import Decision, Fate, decision_on
 from skillgit.store.runs.sleep_ref import read_sleep

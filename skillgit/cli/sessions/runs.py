@@ -11,7 +11,7 @@ from skillgit.history import NoteLine, RunCommit
 from skillgit.store.git.names import notes_ref, parse_run
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository, open_repository
-from skillgit.store.notes.note_lines import parse_lines
+from skillgit.store.notes.ledger import parse_lines
 from skillgit.store.notes.notes import Notes
 from skillgit.store.runs.runs import read_commit, run_names, run_tip, walk
 

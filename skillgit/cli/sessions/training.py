@@ -24,8 +24,7 @@ from skillgit.store.git.signing import signer_of
 from skillgit.store.git_store import GitStore
 from skillgit.store.skills.skills import committed_skill
 from skillgit.tasks import TaskSet
-from skillgit.training.launch import Launch
-from skillgit.training.resume import OpenRun, open_run
+from skillgit.training.resume import Launch, OpenRun, open_run
 from skillgit.training.wiring import is_simulated, open_workshop
 
 PROMPTS = ".skillgit/prompts"

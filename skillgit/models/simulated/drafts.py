@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from skillgit.models.simulated.luck import pick, shuffled
+from skillgit.models.simulated.exchange import pick, shuffled
 
 _SUBJECT = re.compile(
     r"\b(?:on|about|for|of|regarding|summari[sz]ing|announcing)\s+(?P<subject>(?:[^.,;?!\n]|\.(?=\d)){3,80})",

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from skillgit.config import SimulationConfig
 from skillgit.models.simulated.drafts import Draft
+from skillgit.models.simulated.exchange import luck
 from skillgit.models.simulated.house_rules import HOUSE_RULES, HouseRule
-from skillgit.models.simulated.luck import luck
 
 LONG_SKILL = 1500
 """Tokens of a skill up to which nothing is forgotten; at twice that forgetting is at its full."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pydantic import JsonValue
 
 from skillgit.models.simulated import catalogue
-from skillgit.models.simulated.exchange import Exchange
-from skillgit.models.simulated.luck import pick, shuffled
+from skillgit.models.simulated.exchange import Exchange, pick, shuffled
 from skillgit.models.simulated.obedience import rules_of_line, stated_rules
 from skillgit.models.simulated.prompt_reading import Failure, View, plain, read_view
 

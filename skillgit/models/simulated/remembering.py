@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from skillgit.models.simulated import catalogue
-from skillgit.models.simulated.exchange import Exchange
-from skillgit.models.simulated.luck import pick
+from skillgit.models.simulated.exchange import Exchange, pick
 from skillgit.models.simulated.obedience import rules_of_line, stated_rules
 from skillgit.models.simulated.prompt_reading import (
     Look,

@@ -8,7 +8,7 @@ from skillgit.errors import UserError
 from skillgit.redaction import redact
 from skillgit.review.pull_request.body import body
 from skillgit.review.pull_request.evidence import Evidence
-from skillgit.review.verify.secrets import Secret, new_secrets
+from skillgit.review.verify.texts import Secret, new_secrets
 from skillgit.store.ranges import Range
 
 

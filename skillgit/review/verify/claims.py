@@ -17,8 +17,7 @@ from skillgit.review.verify.findings import Claim, Finding, Severity
 from skillgit.store.git.names import NIGHT_NOTES, NOTES, is_night
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
-from skillgit.store.notes.ledger import pooled
-from skillgit.store.notes.note_lines import parse_lines
+from skillgit.store.notes.ledger import parse_lines, pooled
 from skillgit.store.notes.notes import Notes
 from skillgit.store.notes.union import fetched_notes
 from skillgit.store.ranges import ChangedCommit, Range

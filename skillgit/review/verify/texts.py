@@ -10,9 +10,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
-from skillgit.review.verify.active import active_parts
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from typing_extensions import override
+
+from skillgit.records import Record
+from skillgit.redaction import find_secrets
 from skillgit.review.verify.findings import Finding
-from skillgit.review.verify.secrets import new_secrets
 
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c\u200e\u200f")
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u00ad")
@@ -105,3 +109,71 @@ def _joins(character: str) -> bool:
 def _called(character: str) -> str:
     name = unicodedata.name(character, "a control character")
     return f"U+{ord(character):04X} ({name.lower()})"
+
+
+# ── What a host would act on in Markdown: raw HTML and the targets of links, not text about them.
+
+_ACTIVE = re.compile(
+    r"<\s*/?\s*(?:script|iframe|object|embed|svg|math|form|style|link|meta|base|input|button|"
+    r"template)\b",
+    re.IGNORECASE,
+)
+_HANDLER = re.compile(r"<[^>]*\son\w+\s*=", re.IGNORECASE)
+_SCRIPTED = re.compile(r"\s*(?:javascript|vbscript|data)\s*:", re.IGNORECASE)
+_COMMENT = "<!--"
+
+
+def active_parts(markdown: str) -> Iterator[tuple[int, str]]:
+    """The parts that would act or hide, each with its line, counted from 1, and what it is."""
+    line = 1
+    for token in _Reader("commonmark").enable("table").parse(markdown):
+        line = token.map[0] + 1 if token.map else line
+        for part in (token, *(token.children or ())):
+            yield from ((line, what) for what in _acts(part))
+
+
+class _Reader(MarkdownIt):
+    """A parser to which every target is one, be it for a script."""
+
+    @override
+    def validateLink(self, url: str) -> bool:
+        """Whether a link is taken for one."""
+        return True
+
+
+def _acts(token: Token) -> Iterator[str]:
+    if token.type in ("html_block", "html_inline"):
+        if _ACTIVE.search(token.content):
+            yield "a script or other active HTML"
+        if _HANDLER.search(token.content):
+            yield "an event handler in HTML"
+        if _COMMENT in token.content:
+            yield "a hidden HTML comment"
+    target = str(token.attrGet("href") or token.attrGet("src") or "")
+    if _SCRIPTED.match(target):
+        yield "a link that runs a script"
+
+
+# ── Secrets that a change brings along: found by `redaction`, told by place and kind, never shown.
+
+
+class Secret(Record):
+    """What looks like a secret: its kind, and its line in the text, counted from 1."""
+
+    kind: str
+    line: int
+
+
+def new_secrets(text: bytes | str, before: bytes | str = "") -> tuple[Secret, ...]:
+    """The secrets of a text that were not in it before."""
+    now, then = _text(text), _text(before)
+    known = {then[found.start : found.end] for found in find_secrets(then)}
+    return tuple(
+        Secret(kind=found.kind, line=found.line)
+        for found in find_secrets(now)
+        if now[found.start : found.end] not in known
+    )
+
+
+def _text(data: bytes | str) -> str:
+    return data if isinstance(data, str) else data.decode("utf-8", "replace")

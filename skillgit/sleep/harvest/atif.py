@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import IO
 
 from skillgit.records import Speaker
-from skillgit.sleep.harvest.lines import Lines, Object, at, blocks, text_at, whole_object
+from skillgit.sleep.harvest.lines import (
+    Lines,
+    Object,
+    at,
+    blocks,
+    parse_time,
+    text_at,
+    whole_object,
+)
 from skillgit.sleep.harvest.origins import told_apart
 from skillgit.sleep.harvest.said import Said, as_said
 from skillgit.sleep.harvest.sessions import Origin, Transcript
@@ -25,7 +33,6 @@ from skillgit.sleep.harvest.source import (
     safe_id,
     span,
 )
-from skillgit.sleep.harvest.times import parse_time
 
 LONGEST_FILE = 32 * 1024 * 1024
 """Unit: bytes."""

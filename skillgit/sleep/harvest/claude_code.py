@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from skillgit.records import Speaker
-from skillgit.sleep.harvest.lines import Lines, Object, at, blocks, text_at
+from skillgit.sleep.harvest.lines import Lines, Object, at, blocks, parse_time, text_at
 from skillgit.sleep.harvest.order import Node, in_order
 from skillgit.sleep.harvest.origins import (
     CLAUDE_CODE,
@@ -32,7 +32,6 @@ from skillgit.sleep.harvest.source import (
     safe_id,
     span,
 )
-from skillgit.sleep.harvest.times import parse_time
 
 
 def _words(text: str) -> frozenset[str]:

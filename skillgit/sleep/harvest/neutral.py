@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from skillgit.records import Speaker
-from skillgit.sleep.harvest.lines import Lines, Object, text_at
+from skillgit.sleep.harvest.lines import Lines, Object, parse_time, text_at
 from skillgit.sleep.harvest.order import Node, in_order
 from skillgit.sleep.harvest.origins import told_apart
 from skillgit.sleep.harvest.said import as_said
@@ -24,7 +24,6 @@ from skillgit.sleep.harvest.source import (
     safe_id,
     span,
 )
-from skillgit.sleep.harvest.times import parse_time
 
 ROLES = {
     "user": Speaker.USER,

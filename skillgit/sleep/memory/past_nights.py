@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skillgit.records import Action, Edit, Record
-from skillgit.sleep.memory.edit_record import MEMORY, SKILL
-from skillgit.sleep.memory.state import NightRecord
+from skillgit.sleep.memory.state import MEMORY, SKILL, NightRecord
 from skillgit.stages.rendering import on_one_line
 from skillgit.stages.step_buffer import edit_text
 from skillgit.store.proposals.outcome import Decision, Fate

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from skillgit.history import NightNote, RunCommit, StepNote
 from skillgit.records import Action, Edit, EditOutcome, Outcome, Record
-from skillgit.sleep.memory.edit_record import EditRecord, as_record
 from skillgit.sleep.memory.privacy import public_edit
+from skillgit.sleep.memory.state import EditRecord, as_record
 from skillgit.sleep.night.plan import Night
 from skillgit.sleep.night.steps import night
 

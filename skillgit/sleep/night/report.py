@@ -7,7 +7,7 @@ from datetime import datetime
 
 from skillgit.history.sanitize import harmless
 from skillgit.records import Action, Record
-from skillgit.sleep.memory.edit_record import EditRecord
+from skillgit.sleep.memory.state import EditRecord
 
 LINE_CHARS = 600
 

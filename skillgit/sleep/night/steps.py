@@ -27,8 +27,8 @@ from skillgit.sleep.memory.privacy import public_edit
 from skillgit.sleep.night.candidate import Tried, try_edits
 from skillgit.sleep.night.night_end import night_end
 from skillgit.sleep.night.plan import MEMORY_STEP, SKILL_STEP, Night
-from skillgit.stages.failure_patterns import failure_patterns
 from skillgit.stages.learning_rate import scheduled_learning_rate
+from skillgit.stages.rendering import failure_patterns
 from skillgit.training.run_ends import baseline
 from skillgit.training.state import Moment, Recorded, Standing, read_standing
 from skillgit.training.step_record import came_out, rolled_out, step_moment

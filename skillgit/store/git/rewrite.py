@@ -5,7 +5,7 @@ from __future__ import annotations
 import pygit2
 from pygit2.enums import ObjectType
 
-from skillgit.store.git.objects import written
+from skillgit.store.git.trees import written
 
 _SIGNATURES = (b"gpgsig ", b"gpgsig-sha256 ", b"mergetag ")
 

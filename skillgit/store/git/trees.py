@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 import pygit2
 from pygit2.enums import FileMode
 
 from skillgit.errors import RepositoryError
-from skillgit.store.git.objects import written
 
 _MAX_LINKS = 8
 _FILES = (FileMode.BLOB, FileMode.BLOB_EXECUTABLE)
@@ -198,3 +198,31 @@ def message_of(commit: pygit2.Commit) -> str:
         return commit.message
     except (LookupError, ValueError):
         return commit.raw_message.decode("utf-8", "replace")
+
+
+# ── Writing objects while others tidy up: git removes an empty folder of objects at any moment.
+
+_TRIES = 20
+
+ResultT = TypeVar("ResultT")
+
+
+def written(write: Callable[[], ResultT]) -> ResultT:
+    """What `write` returns, tried again when it failed; it writes objects and moves nothing.
+
+    libgit2 makes an object's folder and then the object, and a `git gc` may take the folder away
+    in between. An object is named by its content, so that writing it again changes nothing.
+    Raises: RepositoryError when it keeps failing: the disk is full, say.
+    """
+    for _ in range(_TRIES - 1):
+        try:
+            return write()
+        except OSError:
+            continue
+    try:
+        return write()
+    except OSError as error:
+        raise RepositoryError(
+            f"git's objects cannot be written: {error}",
+            hint="See whether the disk is full, and who owns the objects folder of the git dir.",
+        ) from error

@@ -13,8 +13,8 @@ import pygit2
 from pygit2.enums import FileMode
 
 from skillgit.errors import ConflictError
-from skillgit.store.git.objects import written
 from skillgit.store.git.refs import RefMovedError, Refs
+from skillgit.store.git.trees import written
 
 _HEX = frozenset("0123456789abcdef")
 ID_DIGITS = 40

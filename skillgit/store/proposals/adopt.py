@@ -6,7 +6,7 @@ command finishes the work or says that it is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -14,16 +14,19 @@ import pygit2
 
 from skillgit.errors import UserError
 from skillgit.history import Remeasured
+from skillgit.history.trailers import parse_commit
 from skillgit.records import Record
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import HEADS, PROPOSALS
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.signing import Sign
+from skillgit.store.git.trees import message_of
 from skillgit.store.proposals.adopted import (
     How,
     Lineage,
     Recognised,
+    changed_paths,
     is_adopted,
     is_ancestor,
     read_lineage,
@@ -34,7 +37,6 @@ from skillgit.store.proposals.fast_forward import (
     refuse_changed,
     work_tree_of,
 )
-from skillgit.store.proposals.part import part_of
 from skillgit.store.proposals.replay import EditsOf, NotedEdits, Replayer
 
 
@@ -243,3 +245,40 @@ class Adopter:
             undo=undo,
             recognised=recognised,
         )
+
+
+# ── A part of a proposal: what it does to some documents, one skill's say, and to nothing else.
+
+
+def part_of(git: pygit2.Repository, whole: Lineage, documents: Collection[str]) -> Lineage:
+    """The part of a proposal that is about some documents.
+
+    It is a proposal like any other, but for its commits: those that change one of the documents,
+    and of these only what they change there counts. All of a proposal is no part but the whole.
+
+    Raises: UserError when the proposal changes none of the documents.
+    """
+    changes = {commit: _changed(git, commit) for commit in whole.commits}
+    chosen = tuple(c for c, paths in changes.items() if not paths.isdisjoint(documents))
+    if not chosen:
+        raise UserError(
+            f"{whole.run} changes none of {', '.join(sorted(documents))}",
+            hint=f"It changes {', '.join(whole.paths)}." if whole.paths else "",
+        )
+    if all(paths <= set(documents) for paths in changes.values()):
+        return whole
+    messages = [message_of(git[commit].peel(pygit2.Commit)) for commit in chosen]
+    trailers = [found for found in map(parse_commit, messages) if found is not None]
+    return whole.model_copy(
+        update={
+            "commits": chosen,
+            "steps": frozenset((t.step, t.action.value) for t in trailers),
+            "paths": tuple(path for path in whole.paths if path in documents),
+            "is_part": True,
+        }
+    )
+
+
+def _changed(git: pygit2.Repository, commit_id: str) -> set[str]:
+    commit = git[commit_id].peel(pygit2.Commit)
+    return set(changed_paths(commit.parents[0].tree, commit.tree))

@@ -17,10 +17,9 @@ from skillgit.history.trailers import parse_commit
 from skillgit.records import Action, Metric, Record
 from skillgit.store.git import names
 from skillgit.store.git.names import RunName
-from skillgit.store.git.objects import written
 from skillgit.store.git.refs import GIT_ERRORS
 from skillgit.store.git.repository import Repository
-from skillgit.store.git.trees import commit_at, message_of, tree_of
+from skillgit.store.git.trees import commit_at, message_of, tree_of, written
 from skillgit.store.notes.union import fetched_notes
 from skillgit.store.skills.skills import tree_with
 

@@ -14,10 +14,9 @@ from pydantic import Field
 from skillgit.errors import RepositoryError
 from skillgit.records import Record
 from skillgit.store.git.names import SLEEP
-from skillgit.store.git.objects import written
 from skillgit.store.git.refs import GIT_ERRORS, Refs
 from skillgit.store.git.repository import Repository
-from skillgit.store.git.trees import commit_at, replace_files, tree_of
+from skillgit.store.git.trees import commit_at, replace_files, tree_of, written
 
 
 class SleepFiles(Record):

@@ -9,7 +9,7 @@ from skillgit.history.trailers import ParsedTrailers
 from skillgit.records import Action
 from skillgit.store.git.names import notes_ref
 from skillgit.store.git.refs import Refs
-from skillgit.store.notes.note_lines import parse_lines
+from skillgit.store.notes.ledger import parse_lines
 from skillgit.store.notes.notes import Notes
 from skillgit.store.runs.runs import run_tip, walk
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from skillgit.cli.app.man_page import MAN_PAGE, man_page
-from skillgit.cli.app.reference import contexts
+from skillgit.cli.app.reference import MAN_PAGE, contexts, man_page
 
 ROOT = Path(__file__).parents[3]
 

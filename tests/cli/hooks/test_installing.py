@@ -19,8 +19,7 @@ from skillgit.cli.hooks.installing import (
     standings,
     uninstall,
 )
-from skillgit.cli.hooks.lines import lines_for
-from skillgit.cli.hooks.place import Manager, Place, place_of
+from skillgit.cli.hooks.place import Manager, Place, lines_for, place_of
 from skillgit.cli.hooks.scripts import HOOKS, Copy
 
 from .conftest import FOREIGN, REGION, SKILL, snapshot, write

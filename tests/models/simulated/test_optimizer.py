@@ -34,9 +34,8 @@ from skillgit.records import (
 )
 from skillgit.stages.aggregate import MERGE_FAILURES
 from skillgit.stages.reflect import REFLECT_FAILURES, REFLECT_SUCCESSES
-from skillgit.stages.rendering import shown_edits, shown_skill
+from skillgit.stages.rendering import render_trajectories, shown_edits, shown_skill
 from skillgit.stages.select import RANK
-from skillgit.stages.trajectories import render_trajectories
 
 SKILL = Skill(
     name="brief",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgit.sleep.harvest.times import parse_time
+from skillgit.sleep.harvest.lines import parse_time
 
 
 @pytest.mark.parametrize(

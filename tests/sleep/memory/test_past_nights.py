@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import pytest
 
 from skillgit.records import Action, Edit, EditOp
-from skillgit.sleep.memory.edit_record import EditRecord, as_record, says_any
 from skillgit.sleep.memory.past_nights import (
     DecidedNight,
     banned,
@@ -13,7 +12,7 @@ from skillgit.sleep.memory.past_nights import (
     format_earlier,
     pending,
 )
-from skillgit.sleep.memory.state import NightRecord
+from skillgit.sleep.memory.state import EditRecord, NightRecord, as_record, says_any
 from skillgit.store.proposals.outcome import Decision, Fate
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -9,8 +9,7 @@ from night_projects import House, asks
 from skillgit.models.paid import Meter
 from skillgit.records import Role
 from skillgit.sleep.night.cycle import run_sleep_cycle
-from skillgit.sleep.night.estimate import most_calls
-from skillgit.sleep.night.plan import Night
+from skillgit.sleep.night.plan import Night, most_calls
 
 
 @pytest.mark.parametrize(

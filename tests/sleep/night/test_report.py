@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from skillgit.records import Action, EditOp
-from skillgit.sleep.memory.edit_record import EditRecord
+from skillgit.sleep.memory.state import EditRecord
 from skillgit.sleep.night.report import SleepReport
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from skillgit.errors import RepositoryError
-from skillgit.store.git.objects import written
 from skillgit.store.git.repository import open_repository
-from skillgit.store.git.trees import replace_files
+from skillgit.store.git.trees import replace_files, written
 
 
 def test_a_write_that_failed_is_tried_again() -> None:

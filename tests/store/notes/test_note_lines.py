@@ -4,7 +4,7 @@ import pytest
 
 from skillgit.history import NoteLine, ReportNote, ScoresLine, StepNote
 from skillgit.records import Action
-from skillgit.store.notes.note_lines import parse_line, parse_lines
+from skillgit.store.notes.ledger import parse_line, parse_lines
 
 STEP = StepNote(run="r" * 12, step=1, action=Action.SKIP, n_total=4, n_fail=1)
 REPORT = ReportNote(run="r" * 12, markdown="# Night\n- «ok»\n")

@@ -10,9 +10,8 @@ from skillgit.errors import UserError
 from skillgit.records import Edit, EditOp
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.trees import replace_files
-from skillgit.store.proposals.adopt import AdoptState
+from skillgit.store.proposals.adopt import AdoptState, part_of
 from skillgit.store.proposals.adopted import How, read_lineage
-from skillgit.store.proposals.part import part_of
 from skillgit.store.proposals.proposal import propose
 
 OTHER = "skills/mail/SKILL.md"

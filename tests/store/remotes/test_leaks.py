@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from skillgit.store.git.repository import open_repository
-from skillgit.store.remotes.leaks import Leak, leaks
+from skillgit.store.remotes.remotes import Leak, leaks
 
 NIGHT = ("refs/heads/skillopt/night-7", "refs/notes/skillopt-night", "refs/skillopt/sleep")
 
