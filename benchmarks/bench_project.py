@@ -14,7 +14,7 @@ from pathlib import Path
 
 from skillgit.config import Config, parse_config
 from skillgit.environments import ChatEnvironment
-from skillgit.evaluation.wiring import Outside
+from skillgit.evaluation.wiring import Runtime
 from skillgit.models.journal import Journal
 from skillgit.ports import Model
 from skillgit.prompting.prompts import load_prompts
@@ -24,7 +24,7 @@ from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
 from skillgit.tasks import load_tasks
 from skillgit.training.resume import OpenRun, open_run
-from skillgit.training.wiring import open_workshop
+from skillgit.training.wiring import open_training_context
 
 SKILL = """---
 name: bench
@@ -145,12 +145,12 @@ def opened(path: Path, config: Config, model: Model, *, waits: bool = False) -> 
         config.tasks, read=lambda p: (path / p).read_bytes(), list_files=lambda p: [p]
     )
     with Journal(repository.private.journal, durable=False) as journal:
-        shop = open_workshop(
+        context = open_training_context(
             config,
             tasks,
             store,
             journal,
-            Outside(
+            Runtime(
                 key_of=lambda _role, _model: None,
                 clock=clock,
                 prompts=load_prompts(),
@@ -158,10 +158,10 @@ def opened(path: Path, config: Config, model: Model, *, waits: bool = False) -> 
                 stand_ins=dict.fromkeys((Role.TARGET, Role.OPTIMIZER), model) if waits else {},
             ),
         )
-        asked = shop.optimizer_model
-        shop = replace(
-            shop,
-            bench=replace(shop.bench, environment=ChatEnvironment(model, config.target)),
+        asked = context.optimizer_model
+        context = replace(
+            context,
+            evaluator=replace(context.evaluator, environment=ChatEnvironment(model, config.target)),
             optimizer_model=lambda paid: replace(asked(paid), model=model),
         )
-        yield open_run(shop)
+        yield open_run(context)

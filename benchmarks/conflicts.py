@@ -20,7 +20,7 @@ from pathlib import Path
 
 from skillgit.cli.app.clock import SystemClock
 from skillgit.config import parse_config
-from skillgit.evaluation.wiring import Outside
+from skillgit.evaluation.wiring import Runtime
 from skillgit.models.journal import Journal
 from skillgit.models.simulated.catalogue import OBSTACLES
 from skillgit.models.simulated.obedience import StatedRule, stated_rules
@@ -31,7 +31,7 @@ from skillgit.store.git_store import GitStore
 from skillgit.tasks import load_tasks
 from skillgit.train import train
 from skillgit.training.resume import open_run
-from skillgit.training.wiring import open_workshop
+from skillgit.training.wiring import open_training_context
 
 SUBJECTS = (
     "tidal power", "rail freight", "urban beekeeping", "desalination", "night trains",
@@ -188,14 +188,14 @@ def run(conflict: ConflictSet, seed: int, *, epochs: int) -> Ending:
             config.tasks, read=lambda p: (path / p).read_bytes(), list_files=lambda p: [p]
         )
         with Journal(repository.private.journal, durable=False) as journal:
-            outside = Outside(
+            runtime = Runtime(
                 key_of=lambda _role, _model: None,
                 clock=clock,
                 prompts=load_prompts(),
                 progress=Progress(),
             )
-            shop = open_workshop(config, tasks, store, journal, outside)
-            records = list(train(open_run(shop).training))
+            context = open_training_context(config, tasks, store, journal, runtime)
+            records = list(train(open_run(context).training))
         best = store.best()
         text = store.skill_at(best).main.data.decode() if best else ""
         verdicts = " ".join(r.entry.action.value for r in records if r.note)

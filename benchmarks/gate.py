@@ -23,7 +23,7 @@ from svg import bars, lines
 
 from skillgit.gate import RULES, beats, mean_score, pool
 from skillgit.gate.betting import highest_wealth, payoff_asked
-from skillgit.gate.early_stop import Foresight
+from skillgit.gate.early_stop import EarlyStopper
 from skillgit.gate.power import Sizes, accept_chance
 from skillgit.ports import Trial
 from skillgit.records import Measurements, Metric, Score, Skill, SkillDocument
@@ -208,7 +208,7 @@ def _with(trial: Trial, rounds: list[Measurements]) -> Trial:
 
 def _cut_short(setting: Setting, trial: Trial, rounds: list[Measurements]) -> tuple[int, bool]:
     """How many tasks are sent where validation may be cut short, and what is decided then."""
-    foresight = Foresight(
+    early_stopper = EarlyStopper(
         RULES[setting.rule], trial, repeats=setting.repeats, may_be_unscored=TASKS // 5
     )
     sent, waiting = 0, KEYS
@@ -216,7 +216,7 @@ def _cut_short(setting: Setting, trial: Trial, rounds: list[Measurements]) -> tu
         seen = [
             Measurements(object_id="", scores={k: r.scores[k] for k in KEYS[:sent]}) for r in rounds
         ]
-        block = foresight.block(seen, waiting)
+        block = early_stopper.block(seen, waiting)
         if not block:
             return sent, False
         sent += block

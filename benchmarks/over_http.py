@@ -22,7 +22,7 @@ from openai import OpenAI
 
 from skillgit.config import ModelConfig
 from skillgit.models import build_model
-from skillgit.models.endpoint import Fit
+from skillgit.models.endpoint import RequestForm
 from skillgit.models.wire import to_payload
 from skillgit.ports import Model
 from skillgit.records import ModelReply, ModelRequest
@@ -65,7 +65,7 @@ def bare_loop(url: str, phases: list[list[ModelRequest]]) -> float:
     with OpenAI(api_key="none", base_url=url, max_retries=0) as client:
 
         def ask(request: ModelRequest) -> None:
-            client.chat.completions.create(**to_payload(request, Fit()))  # type: ignore[call-overload]
+            client.chat.completions.create(**to_payload(request, RequestForm()))  # type: ignore[call-overload]
 
         began = time.perf_counter()
         for requests in phases:
@@ -98,7 +98,7 @@ def main() -> None:
             }
             keeping = Keeping(models)
             with opened(path, config, keeping, waits=True) as run:
-                progress = run.training.bench.progress
+                progress = run.training.evaluator.progress
                 begin = progress.begin
 
                 def noted(phase: str, total: int = 0) -> None:

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import Field
 
-from skillgit.history import Costs, Entry, NoteLine, Position, RejectedLine, RunCommit, RunHead
+from skillgit.history import Costs, Entry, NoteLine, RejectedLine, RunCommit, RunHead, RunPosition
 from skillgit.records import (
     GateResult,
     Grade,
@@ -204,7 +204,7 @@ class Store(Protocol):
         ...
 
     def measurements(
-        self, object_id: str, target: str, *, repeats: int | None, before: Position | None
+        self, object_id: str, target: str, *, repeats: int | None, before: RunPosition | None
     ) -> Sequence[Measurements]:
         """What the ledger knows of a skill object under a target fingerprint.
 
@@ -214,7 +214,7 @@ class Store(Protocol):
         ...
 
     def rejections(
-        self, object_id: str, target: str, *, before: Position | None
+        self, object_id: str, target: str, *, before: RunPosition | None
     ) -> Sequence[RejectedLine]:
         """The sets of edits that were tried on a skill object and rejected."""
         ...

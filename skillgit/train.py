@@ -21,12 +21,12 @@ from skillgit.records import (
 from skillgit.stages.reflect import failure_patterns
 from skillgit.stages.schedule import ends_epoch, epoch_of
 from skillgit.stages.step_buffer import format_step_buffer
-from skillgit.training.candidate import Occasion, Proposal, propose
+from skillgit.training.candidate import Proposal, StepInputs, propose
 from skillgit.training.epoch_end import epoch_end
 from skillgit.training.run_ends import baseline, run_end
-from skillgit.training.state import Moment, Recorded, Standing, Training, read_standing
-from skillgit.training.step_record import came_out, rolled_out, step_moment
-from skillgit.training.validate import Judged, judge
+from skillgit.training.state import Recorded, Training, TrainingState, Transition, load_state
+from skillgit.training.step_record import result_fields, rolled_out, step_moment
+from skillgit.training.validate import GateDecision, judge
 
 
 def train(setup: Training) -> Iterator[Recorded]:
@@ -34,7 +34,7 @@ def train(setup: Training) -> Iterator[Recorded]:
 
     Raises: BlockedError, BudgetError, ConflictError; what was yielded before is committed.
     """
-    standing = read_standing(setup)
+    standing = load_state(setup)
     if standing is None:
         moment = baseline(setup)
         yield _commit(setup, moment)
@@ -52,7 +52,7 @@ def train(setup: Training) -> Iterator[Recorded]:
     setup.store.finish(setup.run)
 
 
-def can_rise(setup: Training, standing: Standing) -> bool:
+def can_rise(setup: Training, standing: TrainingState) -> bool:
     """Whether any candidate could still pass the gate.
 
     None can above a perfect score, unless current is measured again and may turn out lower.
@@ -64,15 +64,15 @@ def can_rise(setup: Training, standing: Standing) -> bool:
     return score is None or score < 1.0 - TIE or may_fall
 
 
-def _commit(setup: Training, moment: Moment) -> Recorded:
-    setup.bench.progress.begin("commit")
+def _commit(setup: Training, moment: Transition) -> Recorded:
+    setup.evaluator.progress.begin("commit")
     return Recorded(entry=moment.entry, commit=setup.store.record(moment.entry))
 
 
-def run_step(setup: Training, standing: Standing) -> Moment:
+def run_step(setup: Training, standing: TrainingState) -> Transition:
     """One step: rollout, reflect, aggregate, learning rate, select, update, evaluate, gate."""
     config, step = setup.config, standing.step + 1
-    progress = setup.bench.progress
+    progress = setup.evaluator.progress
     progress.step, progress.total_steps = step, setup.total_steps
     account = setup.account(step)
     optimizer = setup.optimizer(account)
@@ -80,7 +80,9 @@ def run_step(setup: Training, standing: Standing) -> Moment:
     # Rollout: the forward pass over this step's batches of train tasks.
     repeat = f"e{epoch_of(step, setup.steps_per_epoch)}"
     batches = [
-        roll_out(setup.bench, batch, standing.current, account, purpose="rollout", repeat=repeat)
+        roll_out(
+            setup.evaluator, batch, standing.current, account, purpose="rollout", repeat=repeat
+        )
         for batch in setup.batches_of(step)
     ]
     graded = [*chain.from_iterable(batches)]
@@ -88,7 +90,7 @@ def run_step(setup: Training, standing: Standing) -> Moment:
 
     # Reflect, aggregate, learning rate, select, update: the backward pass, up to a candidate.
     proposal = propose(
-        Occasion(
+        StepInputs(
             config=config,
             skill=standing.current,
             step=step,
@@ -104,11 +106,11 @@ def run_step(setup: Training, standing: Standing) -> Moment:
     candidate = proposal.candidate
 
     # Evaluate on val and ask the gate, unless there is nothing new to evaluate.
-    hearing = None
+    validation = None
     if proposal.edited != standing.current:
-        hearing = judge(setup, standing, candidate, setup.position(step), account)
-        standing = hearing.standing
-    judged = hearing.judged if hearing else _unjudged(setup, standing, proposal)
+        validation = judge(setup, standing, candidate, setup.position(step), account)
+        standing = validation.standing
+    judged = validation.judged if validation else _unjudged(setup, standing, proposal)
     if not (judged.action.accepted or judged.action.rejected):
         candidate = standing.current
 
@@ -128,17 +130,17 @@ def run_step(setup: Training, standing: Standing) -> Moment:
         edits=proposal.outcomes,
         ranking=proposal.ranking,
         ranking_fallback=proposal.ranking_fallback,
-        **came_out(standing, judged, hearing),
+        **result_fields(standing, judged, validation),
         costs=account.costs,
         prompts=optimizer.prompt_ids,
     )
-    return step_moment(setup, standing, note, candidate, hearing, account)
+    return step_moment(setup, standing, note, candidate, validation, account)
 
 
 # ── the parts of a step ──────────────────────────────────────────────────────────────────────
 
 
-def _rejected_alone(setup: Training, standing: Standing, step: int) -> list[Edit]:
+def _rejected_alone(setup: Training, standing: TrainingState, step: int) -> list[Edit]:
     """The edits that were rejected alone on the text that training stands at."""
     lines = setup.store.rejections(
         standing.current_scores.object_id, setup.run.target, before=setup.position(step)
@@ -146,16 +148,16 @@ def _rejected_alone(setup: Training, standing: Standing, step: int) -> list[Edit
     return [line.edits[0] for line in lines if len(line.edits) == 1]
 
 
-def _unjudged(setup: Training, standing: Standing, proposal: Proposal) -> Judged:
+def _unjudged(setup: Training, standing: TrainingState, proposal: Proposal) -> GateDecision:
     """The verdict where no edit changed the text; notes on lapses are kept all the same."""
     if proposal.candidate != standing.current:
         found = guard(proposal.candidate, standing.current, setup.tasks.tasks, setup.config)
         if not found.refusals:
             reason = "notes on lapses are kept without a gate, and measured before the next"
-            return Judged(
+            return GateDecision(
                 action=Action.FORCE_ACCEPT, score=None, reason=reason, warnings=found.warnings
             )
     score = standing.state.current.score
     if proposal.outcomes:
-        return Judged(action=Action.NOOP, score=score, reason="no edit changed the text")
-    return Judged(action=Action.SKIP, score=score, reason="no edit was proposed")
+        return GateDecision(action=Action.NOOP, score=score, reason="no edit changed the text")
+    return GateDecision(action=Action.SKIP, score=score, reason="no edit was proposed")

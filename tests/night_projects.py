@@ -13,7 +13,7 @@ from projects import Project
 from transcripts import jsonl
 
 from skillgit.config import Config, parse_config
-from skillgit.evaluation.wiring import Outside
+from skillgit.evaluation.wiring import Runtime
 from skillgit.models import build_model
 from skillgit.models.journal import Journal
 from skillgit.ports import Model
@@ -207,7 +207,7 @@ class House(Project):
             yield Parts(
                 store=store,
                 journal=journal,
-                outside=Outside(
+                runtime=Runtime(
                     key_of=lambda _role, _model: None,
                     clock=self.clock,
                     prompts=load_prompts(),

@@ -12,7 +12,7 @@ from pathlib import Path
 from conftest import FixedClock
 
 from skillgit.config import Config, parse_config
-from skillgit.evaluation.wiring import Outside
+from skillgit.evaluation.wiring import Runtime
 from skillgit.models.journal import Journal
 from skillgit.ports import Clock, Model
 from skillgit.prompting.prompts import load_prompts
@@ -24,7 +24,7 @@ from skillgit.tasks import load_tasks
 from skillgit.train import train
 from skillgit.training.resume import OpenRun, open_run
 from skillgit.training.state import Recorded
-from skillgit.training.wiring import Workshop, open_workshop
+from skillgit.training.wiring import TrainingContext, open_training_context
 
 SKILL_PATH = "skills/brief/SKILL.md"
 SKILL_TEXT = """---
@@ -152,7 +152,7 @@ class Project:
     @contextmanager
     def workshop(
         self, config: str | None = None, *, wrap: Callable[[Model], Model] | None = None
-    ) -> Iterator[Workshop]:
+    ) -> Iterator[TrainingContext]:
         """The parts of a run, freshly opened as a new process would; `wrap` stands before models."""
         parsed = parse_config(config or self.config_text)
         repository = open_repository(self.path)
@@ -165,19 +165,19 @@ class Project:
             list_files=lambda path: [path],
         )
         with Journal(repository.private.journal, durable=False) as journal:
-            shop = open_workshop(
+            context = open_training_context(
                 parsed,
                 tasks,
                 store,
                 journal,
-                Outside(
+                Runtime(
                     key_of=lambda _role, _model: None,
                     clock=self.clock,
                     prompts=load_prompts(),
                     progress=Progress(),
                 ),
             )
-            yield shop if wrap is None else _wrapped(shop, wrap, parsed, self.clock)
+            yield context if wrap is None else _wrapped(context, wrap, parsed, self.clock)
 
     def train(
         self,
@@ -189,16 +189,16 @@ class Project:
         force: bool = False,
     ) -> list[Recorded]:
         """Train to the end, as one process would."""
-        with self.workshop(config, wrap=wrap) as shop:
-            shop.store.prepare()
-            opened: OpenRun = open_run(shop, new=new, start=start, force=force)
-            with shop.store.hold(opened.training.run.name):
+        with self.workshop(config, wrap=wrap) as context:
+            context.store.prepare()
+            opened: OpenRun = open_run(context, new=new, start=start, force=force)
+            with context.store.hold(opened.training.run.name):
                 return list(train(opened.training))
 
 
 def _wrapped(
-    shop: Workshop, wrap: Callable[[Model], Model], config: Config, clock: Clock
-) -> Workshop:
+    context: TrainingContext, wrap: Callable[[Model], Model], config: Config, clock: Clock
+) -> TrainingContext:
     from skillgit.environments import ChatEnvironment
     from skillgit.models import build_model
 
@@ -207,13 +207,13 @@ def _wrapped(
 
     optimizer = model("optimizer")
     return replace(
-        shop,
-        bench=replace(
-            shop.bench,
+        context,
+        evaluator=replace(
+            context.evaluator,
             workers=config.train.workers,
             environment=ChatEnvironment(model("target"), config.target),
         ),
         optimizer_model=lambda paid: replace(
-            shop.optimizer_model(paid), model=optimizer, workers=config.train.workers
+            context.optimizer_model(paid), model=optimizer, workers=config.train.workers
         ),
     )

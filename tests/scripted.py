@@ -90,19 +90,19 @@ def requests(project: Project) -> list[tuple[str, ...]]:
 
 def advance(project: Project, until: Callable[[Recorded], bool]) -> None:
     """Train until a record is there, and stop."""
-    with project.workshop() as shop:
-        shop.store.prepare()
-        for record in train(open_run(shop).training):
+    with project.workshop() as context:
+        context.store.prepare()
+        for record in train(open_run(context).training):
             if until(record):
                 return
 
 
 def dies_next(project: Project, calls: int) -> bool:
     """Go on with the run for so many calls, then die; whether it died within the next moment."""
-    with project.workshop(wrap=Scripted(calls_left=calls)) as shop:
-        shop.store.prepare()
+    with project.workshop(wrap=Scripted(calls_left=calls)) as context:
+        context.store.prepare()
         try:
-            next(train(open_run(shop).training))
+            next(train(open_run(context).training))
         except Stopped:
             return True
     return False

@@ -18,7 +18,7 @@ from conftest import FixedClock
 from projects import CONFIG, TOPICS, Project, brief_tasks
 
 from skillgit.config import parse_config
-from skillgit.evaluation.wiring import Outside
+from skillgit.evaluation.wiring import Runtime
 from skillgit.models.journal import Journal
 from skillgit.models.simulated.server import ServerSettings, SimulatedServer, running
 from skillgit.prompting.prompts import load_prompts
@@ -30,7 +30,7 @@ from skillgit.tasks import load_tasks
 from skillgit.train import train
 from skillgit.training.resume import open_run
 from skillgit.training.state import Recorded
-from skillgit.training.wiring import open_workshop
+from skillgit.training.wiring import open_training_context
 
 GUIDE = Path(__file__).parents[1] / "docs" / "how-to" / "bring-your-own-agent.md"
 
@@ -79,7 +79,7 @@ def trained(project: Project, config: str) -> list[Recorded]:
     tasks = load_tasks(
         parsed.tasks, read=lambda path: (root / path).read_bytes(), list_files=list_files
     )
-    outside = Outside(
+    runtime = Runtime(
         key_of=lambda _role, _model: None,
         clock=project.clock,
         prompts=load_prompts(),
@@ -89,9 +89,9 @@ def trained(project: Project, config: str) -> list[Recorded]:
         may_run=lambda _: True,
     )
     with Journal(repository.private.journal, durable=False) as journal:
-        shop = open_workshop(parsed, tasks, store, journal, outside)
+        context = open_training_context(parsed, tasks, store, journal, runtime)
         store.prepare()
-        return list(train(open_run(shop).training))
+        return list(train(open_run(context).training))
 
 
 def actions(records: list[Recorded]) -> list[Action]:

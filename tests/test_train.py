@@ -230,8 +230,8 @@ def test_stopping_to_iterate_stops_the_training_and_keeps_what_was_yielded(
     from skillgit.train import train
     from skillgit.training.resume import open_run
 
-    with project.workshop() as shop:
-        loop = train(open_run(shop).training)
+    with project.workshop() as context:
+        loop = train(open_run(context).training)
         commits = [next(loop).commit.id for _ in range(3)]
         loop.close()
     assert project.git("rev-parse", "skillopt/run/train-1").strip() == commits[-1]
@@ -433,12 +433,12 @@ def test_a_skill_of_several_documents_is_evaluated_as_one(tmp_path: Path) -> Non
 
 def test_the_notes_read_back_are_the_notes_written(project: Project) -> None:
     records = project.train()
-    with project.workshop() as shop:
+    with project.workshop() as context:
         for record in records:
             if record.note is None:
                 continue
             at = record.commit.parent if record.entry.action.rejected else record.commit.id
-            (note,) = [n for n in shop.store.notes_on(at) if isinstance(n, StepNote)]
+            (note,) = [n for n in context.store.notes_on(at) if isinstance(n, StepNote)]
             assert note == record.note
 
 

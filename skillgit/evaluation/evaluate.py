@@ -10,10 +10,10 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 
 from skillgit.errors import BlockedError
-from skillgit.evaluation.rollout import Bench, attempt_all
+from skillgit.evaluation.rollout import Evaluator, attempt_all
 from skillgit.gate import mean_score, pool, scores_of
-from skillgit.gate.early_stop import ALL, Foresight, filled_up
-from skillgit.history import Position, ScoresLine
+from skillgit.gate.early_stop import ALL, EarlyStopper, filled_up
+from skillgit.history import RunPosition, ScoresLine
 from skillgit.ports import Paid, Store
 from skillgit.records import GradedRollout, Measurements, Record, Score, Skill, Task
 from skillgit.records.canonical import slot_seed
@@ -45,64 +45,64 @@ class Evaluation(Record):
 
 
 def evaluate(
-    bench: Bench,
+    evaluator: Evaluator,
     store: Store,
     tasks: Sequence[Task],
     skill: Skill,
     paid: Paid,
     *,
     target: str,
-    position: Position,
+    position: RunPosition,
     max_unscored: float,
     repeats: int = 1,
     again: bool = False,
-    foresight: Foresight | None = None,
+    early_stopper: EarlyStopper | None = None,
 ) -> Evaluation:
     """Score a skill on some tasks, each `repeats` times: looked up first, the rest rolled out.
 
-    With `again`, so many times more than are known. With `foresight`, no further than needed to
+    With `again`, so many times more than are known. With `early_stopper`, no further than needed to
     tell that it is rejected.
     Raises: BlockedError when more than `max_unscored` of the tasks came back without a score.
     """
-    known = known_rounds(bench, store, tasks, skill, target=target, position=position)
+    known = known_rounds(evaluator, store, tasks, skill, target=target, position=position)
     wanted = repeats + len(known) if again else repeats
     ledger = _Rounds(store.object_id(skill), known, wanted)
-    by_key = {bench.keys[task.id]: task for task in tasks}
-    order = sending_order(by_key, bench.seed)
+    by_key = {evaluator.keys[task.id]: task for task in tasks}
+    order = sending_order(by_key, evaluator.seed)
     waiting = [key for key in order if ledger.missing(key)]
     from_ledger = len(by_key) - len(waiting)
     graded: list[GradedRollout] = []
-    bench.progress.begin(PURPOSE, sum(len(ledger.missing(key)) for key in waiting))
+    evaluator.progress.begin(PURPOSE, sum(len(ledger.missing(key)) for key in waiting))
     while waiting:
-        n = foresight.block(ledger.rounds(), waiting) if foresight else len(waiting)
+        n = early_stopper.block(ledger.rounds(), waiting) if early_stopper else len(waiting)
         if not n:
             break
         block, waiting = waiting[:n], waiting[n:]
         attempts = [(key, repeat) for repeat in range(wanted) for key in block
                     if repeat in ledger.missing(key)]  # fmt: skip
         sent = [(by_key[key], str(repeat)) for key, repeat in attempts]
-        came = attempt_all(bench, sent, skill, paid, purpose=PURPOSE)
+        came = attempt_all(evaluator, sent, skill, paid, purpose=PURPOSE)
         ledger.add({at: g.grade.score for at, g in zip(attempts, came, strict=True)})
         graded += came
-        _refuse_unscored(ledger, bench, graded, max_unscored * len(tasks), len(tasks))
+        _refuse_unscored(ledger, evaluator, graded, max_unscored * len(tasks), len(tasks))
     return ledger.evaluation(position, target, from_ledger=from_ledger, not_sent=waiting)
 
 
 def known_rounds(
-    bench: Bench,
+    evaluator: Evaluator,
     store: Store,
     tasks: Iterable[Task],
     skill: Skill,
     *,
     target: str,
-    position: Position,
+    position: RunPosition,
 ) -> tuple[Measurements, ...]:
     """What the ledger has of a skill on some tasks, as it was before a moment of a run.
 
     Shape: the k-th item has each task's k-th measurement.
     """
     object_id = store.object_id(skill)
-    keys = {bench.keys[task.id] for task in tasks}
+    keys = {evaluator.keys[task.id] for task in tasks}
     found = store.measurements(object_id, target, repeats=None, before=position)
     own = ({k: s for k, s in measured.scores.items() if k in keys} for measured in found)
     return tuple(Measurements(object_id=object_id, scores=scores) for scores in own if scores)
@@ -149,7 +149,7 @@ class _Rounds:
         return [key for key in sorted(self.tried) if not scores_of(key, rounds)]
 
     def evaluation(
-        self, position: Position, target: str, *, from_ledger: int, not_sent: Sequence[str]
+        self, position: RunPosition, target: str, *, from_ledger: int, not_sent: Sequence[str]
     ) -> Evaluation:
         """What it all came to."""
         rounds = self.rounds()
@@ -175,13 +175,13 @@ class _Rounds:
 
 
 def _refuse_unscored(
-    ledger: _Rounds, bench: Bench, graded: Sequence[GradedRollout], most: float, total: int
+    ledger: _Rounds, evaluator: Evaluator, graded: Sequence[GradedRollout], most: float, total: int
 ) -> None:
     """Raises: BlockedError when there is too little to go by."""
     unscored = set(ledger.unscored())
     if len(unscored) <= most:
         return
-    first = next(g for g in graded if bench.keys[g.task.id] in unscored)
+    first = next(g for g in graded if evaluator.keys[g.task.id] in unscored)
     raise BlockedError(
         f"{len(unscored)} of {total} tasks came back without a score; "
         f"the first: {first.task.id}: {first.grade.reason}",
@@ -191,7 +191,7 @@ def _refuse_unscored(
 
 
 def _scores_line(
-    fresh: Mapping[str, Score | None], target: str, position: Position, repeat: int
+    fresh: Mapping[str, Score | None], target: str, position: RunPosition, repeat: int
 ) -> ScoresLine:
     return ScoresLine(
         repeat=repeat,

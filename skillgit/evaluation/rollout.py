@@ -20,7 +20,7 @@ from skillgit.runtime.progress import Progress
 
 
 @dataclass(frozen=True)
-class Bench:
+class Evaluator:
     """Where skills are tried: an environment, and a judge and a content key for every task."""
 
     environment: Environment
@@ -31,30 +31,41 @@ class Bench:
     progress: Progress
 
 
-def most_calls(bench: Bench, tasks: Iterable[Task], times: int = 1) -> Counter[Role]:
+def most_calls(evaluator: Evaluator, tasks: Iterable[Task], times: int = 1) -> Counter[Role]:
     """The calls that attempting tasks so often can take, those of their judges included."""
     calls: Counter[Role] = Counter()
     for task in tasks:
-        calls[Role.TARGET] += times * bench.environment.max_calls(task)
+        calls[Role.TARGET] += times * evaluator.environment.max_calls(task)
         if judge_asks(task) is not None:
             calls[Role.JUDGE] += times
     return calls
 
 
 def roll_out(
-    bench: Bench, tasks: Sequence[Task], skill: Skill, paid: Paid, *, purpose: str, repeat: str
+    evaluator: Evaluator,
+    tasks: Sequence[Task],
+    skill: Skill,
+    paid: Paid,
+    *,
+    purpose: str,
+    repeat: str,
 ) -> tuple[GradedRollout, ...]:
     """The target's graded attempts at some tasks; `repeat` tells attempts at one task apart.
 
     Shape: one for each task, in the tasks' order.
     Raises: BlockedError when nothing can come back; BudgetError.
     """
-    bench.progress.begin(purpose, len(tasks))
-    return attempt_all(bench, [(task, repeat) for task in tasks], skill, paid, purpose=purpose)
+    evaluator.progress.begin(purpose, len(tasks))
+    return attempt_all(evaluator, [(task, repeat) for task in tasks], skill, paid, purpose=purpose)
 
 
 def attempt_all(
-    bench: Bench, attempts: Sequence[tuple[Task, str]], skill: Skill, paid: Paid, *, purpose: str
+    evaluator: Evaluator,
+    attempts: Sequence[tuple[Task, str]],
+    skill: Skill,
+    paid: Paid,
+    *,
+    purpose: str,
 ) -> tuple[GradedRollout, ...]:
     """The target's graded attempts, as a part of a phase that has begun.
 
@@ -65,22 +76,22 @@ def attempt_all(
     def attempt(which: tuple[Task, str]) -> GradedRollout:
         task, repeat = which
         slot = f"{task.id}/{repeat}"
-        rollout = bench.environment.rollout(
+        rollout = evaluator.environment.rollout(
             task,
             skill,
             paid,
             purpose=purpose,
             slot=slot,
-            seed=slot_seed(bench.seed, bench.keys[task.id], repeat),
+            seed=slot_seed(evaluator.seed, evaluator.keys[task.id], repeat),
         )
         if rollout.failure is None:
-            grade = bench.judges[task.id].grade(rollout, paid, slot)
+            grade = evaluator.judges[task.id].grade(rollout, paid, slot)
         else:
             grade = Grade(score=None, reason=rollout.failure)
-        bench.progress.advance()
+        evaluator.progress.advance()
         return GradedRollout(task=task, rollout=rollout, grade=grade)
 
-    return tuple(ordered_map(attempt, attempts, bench.workers))
+    return tuple(ordered_map(attempt, attempts, evaluator.workers))
 
 
 def refuse_if_nothing_came_back(graded: Sequence[GradedRollout]) -> None:

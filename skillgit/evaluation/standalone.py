@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from skillgit.evaluation.evaluate import evaluate
-from skillgit.evaluation.rollout import Bench, most_calls
+from skillgit.evaluation.rollout import Evaluator, most_calls
 from skillgit.gate import mean_score
-from skillgit.history import Phase, Position, ScoresLine
+from skillgit.history import Phase, RunPosition, ScoresLine
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter, StepPaid
 from skillgit.ports import Clock, Ledger
@@ -63,7 +63,7 @@ class Measuring:
     most often.
     """
 
-    bench: Bench
+    evaluator: Evaluator
     store: Ledger
     journal: Journal
     clock: Clock
@@ -76,14 +76,14 @@ class Measuring:
     @property
     def target(self) -> str:
         """The target's fingerprint, as runs have it."""
-        return fingerprint(dict(self.bench.environment.fingerprint))
+        return fingerprint(dict(self.evaluator.environment.fingerprint))
 
     def known(self, object_id: str) -> dict[str, tuple[Score, ...]]:
         """Each task's measurements that the ledger has of an object."""
         rounds = self.store.measurements(object_id, self.target, repeats=None, before=None)
         return {
             key: tuple(s for measured in rounds if (s := measured.scores.get(key)) is not None)
-            for key in (self.bench.keys[task.id] for task in self.tasks)
+            for key in (self.evaluator.keys[task.id] for task in self.tasks)
         }
 
     def most_calls(self, skills: Sequence[Skill]) -> int:
@@ -97,7 +97,7 @@ class Measuring:
         """
         objects = self._objects(skills)
         lines: list[Line] = []
-        progress = self.bench.progress
+        progress = self.evaluator.progress
         progress.total_steps = len(objects)
         for number, (object_id, skill) in enumerate(objects.items(), start=1):
             progress.step = number
@@ -128,9 +128,9 @@ class Measuring:
         """Calls to bring every task to the number of measurements that is asked for."""
         most = max((len(measurements) for measurements in known.values()), default=0)
         wanted = most + 1 if self.again else 1
-        distinct = {self.bench.keys[task.id]: task for task in self.tasks}
+        distinct = {self.evaluator.keys[task.id]: task for task in self.tasks}
         return sum(
-            most_calls(self.bench, [task], max(0, wanted - len(known[key]))).total()
+            most_calls(self.evaluator, [task], max(0, wanted - len(known[key]))).total()
             for key, task in distinct.items()
         )
 
@@ -138,13 +138,13 @@ class Measuring:
         scope = f"{SCOPE}:{object_id}:{self.target}"
         paid = StepPaid(self.journal, scope, 0, meter=self.meter, clock=self.clock)
         found = evaluate(
-            self.bench,
+            self.evaluator,
             self.store,
             self.tasks,
             skill,
             paid,
             target=self.target,
-            position=Position(run_id=SCOPE, step=0),
+            position=RunPosition(run_id=SCOPE, step=0),
             max_unscored=self.max_unscored,
             again=self.again,
         )

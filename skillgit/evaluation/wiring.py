@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from skillgit.config import Config, ModelConfig, Provider
 from skillgit.environments.registry import EnvironmentResources, build_environment
-from skillgit.evaluation.rollout import Bench
+from skillgit.evaluation.rollout import Evaluator
 from skillgit.judges import Asks, JudgeResources, build_judge, judge_asks, judge_identity
 from skillgit.models import build_model
 from skillgit.ports import Clock, Model
@@ -21,7 +21,7 @@ def _trusts_nothing(command: Sequence[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class Outside:
+class Runtime:
     """What only the command line may read, and hands in.
 
     `prompts` are the texts by name; programs see those of `variables` that are named for them and
@@ -39,41 +39,41 @@ class Outside:
     stand_ins: Mapping[Role, Model] = field(default_factory=dict)
 
 
-def open_bench(config: Config, tasks: Sequence[Task], outside: Outside) -> Bench:
+def open_bench(config: Config, tasks: Sequence[Task], runtime: Runtime) -> Evaluator:
     """The bench for some tasks; a judge model is only built when one of them asks for it.
 
     Raises: ConfigError, TaskError; what `key_of` raises for a missing key.
     """
-    resources = _judge_resources(config, tasks, outside)
+    resources = _judge_resources(config, tasks, runtime)
     target = None
     if config.target.provider is not Provider.COMMAND:
-        target = role_model(config, Role.TARGET, outside)
+        target = role_model(config, Role.TARGET, runtime)
     environment = build_environment(
         config.target,
         EnvironmentResources(
-            clock=outside.clock, model=target, variables=outside.variables, root=outside.root
+            clock=runtime.clock, model=target, variables=runtime.variables, root=runtime.root
         ),
     )
-    return Bench(
+    return Evaluator(
         environment=environment,
         judges={task.id: build_judge(task, resources) for task in tasks},
         keys={task.id: task_key(task, judge_identity(task, resources)) for task in tasks},
         workers=config.train.workers
         if any(judge_asks(task) is not None for task in tasks)
-        else workers_for(config, Role.TARGET, outside),
+        else workers_for(config, Role.TARGET, runtime),
         seed=config.train.seed,
-        progress=outside.progress,
+        progress=runtime.progress,
     )
 
 
-def workers_for(config: Config, role: Role, outside: Outside) -> int:
+def workers_for(config: Config, role: Role, runtime: Runtime) -> int:
     """How many calls of a role to have in flight.
 
     One where nothing ever waits: threads would only get in each other's way.
     """
     model = _config_of(config, role)
     computes = model.provider is Provider.SIMULATED and not model.simulation.latency_ms
-    return 1 if computes and role not in outside.stand_ins else config.train.workers
+    return 1 if computes and role not in runtime.stand_ins else config.train.workers
 
 
 def judge_config(config: Config) -> ModelConfig:
@@ -86,33 +86,33 @@ def _config_of(config: Config, role: Role) -> ModelConfig:
     return configs.get(role, judge_config(config))
 
 
-def role_model(config: Config, role: Role, outside: Outside) -> Model:
+def role_model(config: Config, role: Role, runtime: Runtime) -> Model:
     """The model of a role, ready to be asked.
 
     Raises: ConfigError; what `key_of` raises for a missing key.
     """
-    if role in outside.stand_ins:
-        return outside.stand_ins[role]
+    if role in runtime.stand_ins:
+        return runtime.stand_ins[role]
     model = _config_of(config, role)
     return build_model(
         model,
-        api_key=outside.key_of(role, model),
-        clock=outside.clock,
+        api_key=runtime.key_of(role, model),
+        clock=runtime.clock,
         workers=config.train.workers,
     )
 
 
-def _judge_resources(config: Config, tasks: Sequence[Task], outside: Outside) -> JudgeResources:
+def _judge_resources(config: Config, tasks: Sequence[Task], runtime: Runtime) -> JudgeResources:
     asks_model = any(judge_asks(task) is Asks.MODEL for task in tasks)
     model = judge_config(config)
     return JudgeResources(
-        model=role_model(config, Role.JUDGE, outside) if asks_model else None,
+        model=role_model(config, Role.JUDGE, runtime) if asks_model else None,
         model_name=model.model,
         temperature=model.temperature,
         max_tokens=model.max_tokens,
-        prompts=outside.prompts,
-        clock=outside.clock,
-        root=outside.root,
-        variables=outside.variables,
-        may_run=outside.may_run,
+        prompts=runtime.prompts,
+        clock=runtime.clock,
+        root=runtime.root,
+        variables=runtime.variables,
+        may_run=runtime.may_run,
     )

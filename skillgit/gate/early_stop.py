@@ -16,7 +16,7 @@ ALL = Score(hard=1.0, soft=1.0)
 NOTHING = Score(hard=0.0, soft=0.0)
 
 
-class Foresight:
+class EarlyStopper:
     """What can still become of a candidate of which not every task has been sent.
 
     `trial` has everything but the candidate's scores; `repeats` is how often each task is

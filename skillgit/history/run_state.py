@@ -17,7 +17,7 @@ class Phase(StrEnum):
     END = "end"
 
 
-class Position(Record):
+class RunPosition(Record):
     """A moment of one run: note lines of the run itself from its own position on do not count."""
 
     run_id: str

@@ -57,7 +57,7 @@ class Sending(IntEnum):
     UNSENT = 1
 
 
-class Fit(NamedTuple):
+class RequestForm(NamedTuple):
     """The form in which each feature is sent."""
 
     answer: AnswerForm = AnswerForm.STRICT_SCHEMA
@@ -70,7 +70,7 @@ class Fit(NamedTuple):
         form: IntEnum = getattr(self, feature.value)
         return form
 
-    def with_form(self, feature: Feature, form: IntEnum) -> Fit:
+    def with_form(self, feature: Feature, form: IntEnum) -> RequestForm:
         """This fit with one feature in another form."""
         change: dict[str, Any] = {feature.value: form}
         return self._replace(**change)
@@ -92,7 +92,7 @@ NAMES: dict[Feature, re.Pattern[str]] = {
 }
 
 
-def carried(request: ModelRequest, fit: Fit) -> list[Feature]:
+def carried(request: ModelRequest, fit: RequestForm) -> list[Feature]:
     """The features that a request has in it under a fit, and that could be sent otherwise."""
     asked = {
         Feature.ANSWER: request.answer_schema is not None,
@@ -114,10 +114,10 @@ class Endpoint:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._fit = Fit()
+        self._fit = RequestForm()
         self._proven: set[tuple[Feature, IntEnum]] = set()
 
-    def fit_for(self, request: ModelRequest) -> Fit:
+    def fit_for(self, request: ModelRequest) -> RequestForm:
         """The best form of this request that has not been refused."""
         fit = self._fit
         if fit.answer is AnswerForm.STRICT_SCHEMA and not allows_strict(request.answer_schema):
@@ -128,7 +128,7 @@ class Endpoint:
         """Whether a request with this form was answered before."""
         return (feature, form) in self._proven
 
-    def took(self, request: ModelRequest, start: Fit, taken: Fit) -> None:
+    def took(self, request: ModelRequest, start: RequestForm, taken: RequestForm) -> None:
         """Remember that a request was answered under `taken` after it was refused under `start`."""
         with self._lock:
             for feature in Feature:
@@ -155,7 +155,7 @@ class Endpoints:
             return self._known.setdefault((base_url, model), Endpoint())
 
 
-class Descent:
+class FallbackPlan:
     """The way down of one call: which form to try after each refusal.
 
     A complaint that names a feature lowers that feature. One that names none makes every feature
@@ -168,7 +168,7 @@ class Descent:
         self._endpoint = endpoint
         self._request = request
         self._patience = patience
-        self._plan: Iterator[Fit] | None = None
+        self._plan: Iterator[RequestForm] | None = None
         self._trials = 0
         self.start = endpoint.fit_for(request)
         self.fit = self.start
@@ -188,7 +188,7 @@ class Descent:
         self.fit = lower
         return True
 
-    def _named(self, complaint: str) -> Fit | None:
+    def _named(self, complaint: str) -> RequestForm | None:
         feature = named_feature(complaint, carried(self._request, self.fit))
         if feature is None:
             return None
@@ -198,7 +198,7 @@ class Descent:
         self._plan = None
         return self._firm
 
-    def _unnamed(self, *, server_error: bool) -> Fit | None:
+    def _unnamed(self, *, server_error: bool) -> RequestForm | None:
         if server_error and self._plan is None and self._patience > 0:
             self._patience -= 1
             return None
@@ -206,7 +206,7 @@ class Descent:
             self._plan = self._alone_then_together(answer_only=server_error)
         return next(self._plan, None)
 
-    def _alone_then_together(self, *, answer_only: bool) -> Iterator[Fit]:
+    def _alone_then_together(self, *, answer_only: bool) -> Iterator[RequestForm]:
         firm = self._firm
         suspects = [
             feature

@@ -13,7 +13,7 @@ from skillgit.config import ModelConfig, without_user_info
 from skillgit.config.trust import OFFICIAL_URL
 from skillgit.errors import BlockedError, ConfigError
 from skillgit.models.connection import Address, connect
-from skillgit.models.endpoint import Descent, Endpoints
+from skillgit.models.endpoint import Endpoints, FallbackPlan
 from skillgit.models.failures import (
     Failure,
     FailureKind,
@@ -75,7 +75,7 @@ class OpenAIChat:
         """The model's answer, after as many retries and steps down as it takes."""
         endpoint = self._endpoints.at(self._url, request.model)
         retries = self._config.retries
-        descent = Descent(endpoint, request, patience=min(1, retries))
+        descent = FallbackPlan(endpoint, request, patience=min(1, retries))
         retried = 0
         while True:
             result = self._attempt(request, descent)
@@ -89,7 +89,7 @@ class OpenAIChat:
             self._clock.sleep(_pause(result, request, retried))
             retried += 1
 
-    def _attempt(self, request: ModelRequest, descent: Descent) -> ModelReply | Failure:
+    def _attempt(self, request: ModelRequest, descent: FallbackPlan) -> ModelReply | Failure:
         payload: dict[str, Any] = to_payload(request, descent.fit)
         try:
             with self._in_flight:
@@ -177,7 +177,7 @@ def _complaint(status: int, said: str, code: str, model: str) -> str | None:
     return said.replace(model, "") if model else said
 
 
-def _steps_down(descent: Descent, failure: Failure) -> bool:
+def _steps_down(descent: FallbackPlan, failure: Failure) -> bool:
     if failure.status is None or failure.complaint is None:
         return False
     if failure.kind is FailureKind.BLOCKED and failure.status != 404:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from skillgit.models.endpoint import AnswerForm, Fit, LimitForm, Sending
+from skillgit.models.endpoint import AnswerForm, LimitForm, RequestForm, Sending
 from skillgit.records import Message, ModelReply, ModelRequest, Speaker, ToolCall, ToolSpec, Usage
 
 EMPTY_ENDINGS = ("length", "content_filter")
@@ -28,7 +28,7 @@ class BodyError(Exception):
 # ── what is sent ─────────────────────────────────────────────────────────────────────────────
 
 
-def to_payload(request: ModelRequest, fit: Fit) -> dict[str, JsonValue]:
+def to_payload(request: ModelRequest, fit: RequestForm) -> dict[str, JsonValue]:
     """The body of a request, with only what this fit sends."""
     payload: dict[str, JsonValue] = {
         "model": request.model,

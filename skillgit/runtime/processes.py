@@ -96,13 +96,13 @@ class Program:
 
 
 def command_digest(
-    command: Sequence[str], root: str | None, outside: Mapping[str, bytes] | None = None
+    command: Sequence[str], root: str | None, runtime: Mapping[str, bytes] | None = None
 ) -> str:
     """16 hex digits of a command and of the repository's files that it names.
 
-    `outside` holds what lies in the program's own folder instead.
+    `runtime` holds what lies in the program's own folder instead.
     """
-    named = (_repository_file(part, root, outside or {}) for part in command)
+    named = (_repository_file(part, root, runtime or {}) for part in command)
     contents = [None if path is None else _digest(path.read_bytes()) for path in named]
     return fingerprint([list(command), contents])
 
@@ -242,7 +242,7 @@ def _filled(
     return part
 
 
-def _repository_file(part: str, root: str | None, outside: Mapping[str, bytes]) -> Path | None:
+def _repository_file(part: str, root: str | None, runtime: Mapping[str, bytes]) -> Path | None:
     """The file of the work tree that a part of a command names by its path from the root.
 
     What lies in the program's own folder under the same path is meant there, not here.
@@ -251,7 +251,7 @@ def _repository_file(part: str, root: str | None, outside: Mapping[str, bytes]) 
         return None
     part = part.replace("{repo}", ".")
     pure = PurePosixPath(part)
-    if pure.is_absolute() or str(pure) in outside or "\0" in part:
+    if pure.is_absolute() or str(pure) in runtime or "\0" in part:
         return None
     path = Path(root) / pure
     try:

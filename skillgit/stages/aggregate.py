@@ -18,7 +18,7 @@ from skillgit.prompting.edit_parser import (
 from skillgit.prompting.prompts import Answer, Optimizer, Prompt
 from skillgit.records import Edit, RawPatch, Record, Skill, SourceType
 from skillgit.runtime.pool import ordered_map
-from skillgit.stages.evidence import Backed, Folder, backed_patches
+from skillgit.stages.evidence import EditDeduplicator, SupportedEdit, backed_patches
 from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
 
 PURPOSE = "aggregate"
@@ -62,7 +62,7 @@ class Merged(Record):
 class _Group:
     """Edits that are merged, or were, and what went wrong on the way."""
 
-    edits: tuple[Backed, ...]
+    edits: tuple[SupportedEdit, ...]
     failures: tuple[str, ...] = ()
 
 
@@ -92,7 +92,7 @@ def merge_patches(
     """
     if merge_batch_size < 2:
         raise ValueError(f"a merge takes at least two patches, not {merge_batch_size}")
-    fold = Folder(skill)
+    fold = EditDeduplicator(skill)
 
     def merge(job: _Job) -> _Group:
         return _merge(job, skill, optimizer, fold, meta_skill)
@@ -112,7 +112,7 @@ def merge_patches(
         level += 1
     last = merge(_Job(MERGE_FINAL, "final", tuple(g for side in sides.values() for g in side)))
     return Merged(
-        edits=tuple(backed.edit for backed in last.edits),
+        edits=tuple(supported.edit for supported in last.edits),
         fallback=bool(last.failures),
         failures=last.failures,
     )
@@ -133,17 +133,19 @@ def _jobs(
     ]
 
 
-def _merge(job: _Job, skill: Skill, optimizer: Optimizer, fold: Folder, meta_skill: str) -> _Group:
+def _merge(
+    job: _Job, skill: Skill, optimizer: Optimizer, fold: EditDeduplicator, meta_skill: str
+) -> _Group:
     """The groups as one; a group alone, or edits that are all the same, need no call."""
     if len(job.groups) == 1:
         return job.groups[0]
-    edits = fold(backed for group in job.groups for backed in group.edits)
+    edits = fold(supported for group in job.groups for supported in group.edits)
     failures = tuple(failure for group in job.groups for failure in group.failures)
     if len(edits) <= 1:
         return _Group(edits, failures)
     fields = MergeFields(
         skill=shown_skill(skill),
-        edits=shown_edits([backed.edit for backed in edits]),
+        edits=shown_edits([supported.edit for supported in edits]),
         meta_skill=meta_skill or NOTHING_YET,
     )
     read = _merge_reader(edits, fold, targets_of(skill))
@@ -155,9 +157,9 @@ def _merge(job: _Job, skill: Skill, optimizer: Optimizer, fold: Folder, meta_ski
 
 
 def _merge_reader(
-    sources: tuple[Backed, ...], fold: Folder, targets: Sequence[str]
-) -> Callable[[JsonValue], tuple[Backed, ...]]:
-    def read(value: JsonValue) -> tuple[Backed, ...]:
+    sources: tuple[SupportedEdit, ...], fold: EditDeduplicator, targets: Sequence[str]
+) -> Callable[[JsonValue], tuple[SupportedEdit, ...]]:
+    def read(value: JsonValue) -> tuple[SupportedEdit, ...]:
         items = edit_items(value)
         found = read_edits(value, targets=targets)
         if not found.edits:
@@ -170,7 +172,9 @@ def _merge_reader(
     return read
 
 
-def _backed(edit: Edit, item: JsonValue, sources: tuple[Backed, ...], fold: Folder) -> Backed:
+def _backed(
+    edit: Edit, item: JsonValue, sources: tuple[SupportedEdit, ...], fold: EditDeduplicator
+) -> SupportedEdit:
     """A merged edit with the evidence of what it stands for: as named, else as recognised."""
     named = item.get("sources") if isinstance(item, dict) else None
     indices = {whole_number(index) for index in named} if isinstance(named, list) else set()
@@ -183,5 +187,5 @@ def _backed(edit: Edit, item: JsonValue, sources: tuple[Backed, ...], fold: Fold
         kind = SourceType.FAILURE if SourceType.FAILURE in kinds else SourceType.SUCCESS
         level = 1 + max(source.edit.merge_level for source in sources)
         update = {"support_count": 1, "task_ids": (), "source_type": kind, "merge_level": level}
-        return Backed(edit.model_copy(update=update), ())
-    return Backed.of(edit, behind, merged=True)
+        return SupportedEdit(edit.model_copy(update=update), ())
+    return SupportedEdit.of(edit, behind, merged=True)

@@ -14,7 +14,7 @@ from skillgit.records import Edit, RawPatch, Skill, SourceType
 
 
 @dataclass(frozen=True)
-class Witness:
+class Evidence:
     """What one minibatch says for an edit: the tasks it names, and how many trajectories."""
 
     minibatch: int
@@ -23,42 +23,42 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Backed:
+class SupportedEdit:
     """An edit with its witnesses, at most one for each minibatch."""
 
     edit: Edit
-    witnesses: tuple[Witness, ...]
+    evidence: tuple[Evidence, ...]
 
     @classmethod
-    def of(cls, edit: Edit, sources: Sequence[Backed], *, merged: bool) -> Backed:
+    def of(cls, edit: Edit, sources: Sequence[SupportedEdit], *, merged: bool) -> SupportedEdit:
         """The edit with the evidence of all its sources; failure wins over success."""
-        witnesses = _united(w for source in sources for w in source.witnesses)
+        evidence = _united(w for source in sources for w in source.evidence)
         kinds = {source.edit.source_type for source in sources}
-        known = sum(witness.count for witness in witnesses)
+        known = sum(evidence.count for evidence in evidence)
         update = {
             "support_count": max(1, known),
-            "task_ids": tuple(dict.fromkeys(i for w in witnesses for i in w.task_ids)),
+            "task_ids": tuple(dict.fromkeys(i for w in evidence for i in w.task_ids)),
             "source_type": SourceType.FAILURE
             if SourceType.FAILURE in kinds
             else SourceType.SUCCESS,
             "merge_level": max(source.edit.merge_level for source in sources) + merged,
         }
-        return cls(edit.model_copy(update=update), witnesses)
+        return cls(edit.model_copy(update=update), evidence)
 
 
-class Folder:
+class EditDeduplicator:
     """Makes one of edits that say the same on the same document."""
 
     def __init__(self, skill: Skill) -> None:
         self._main = skill.main.path
 
-    def __call__(self, edits: Iterable[Backed]) -> tuple[Backed, ...]:
+    def __call__(self, edits: Iterable[SupportedEdit]) -> tuple[SupportedEdit, ...]:
         """The edits, each once, where it first stood, with all the evidence."""
-        same: dict[tuple[str, ...], list[Backed]] = {}
-        for backed in edits:
-            same.setdefault(self.key(backed.edit), []).append(backed)
+        same: dict[tuple[str, ...], list[SupportedEdit]] = {}
+        for supported in edits:
+            same.setdefault(self.key(supported.edit), []).append(supported)
         return tuple(
-            group[0] if len(group) == 1 else Backed.of(group[0].edit, group, merged=False)
+            group[0] if len(group) == 1 else SupportedEdit.of(group[0].edit, group, merged=False)
             for group in same.values()
         )
 
@@ -70,26 +70,26 @@ class Folder:
 
 def backed_patches(
     raw_patches: Sequence[RawPatch], source_type: SourceType
-) -> list[tuple[Backed, ...]]:
+) -> list[tuple[SupportedEdit, ...]]:
     """The edits of one kind of analyst, patch by patch; patches without edits do not count."""
     return [
-        tuple(Backed(edit, (_witness(edit, index),)) for edit in raw.patch.edits)
+        tuple(SupportedEdit(edit, (_witness(edit, index),)) for edit in raw.patch.edits)
         for index, raw in enumerate(raw_patches)
         if raw.source_type is source_type and raw.patch.edits
     ]
 
 
-def _witness(edit: Edit, minibatch: int) -> Witness:
-    return Witness(minibatch, edit.task_ids, edit.support_count)
+def _witness(edit: Edit, minibatch: int) -> Evidence:
+    return Evidence(minibatch, edit.task_ids, edit.support_count)
 
 
-def _united(witnesses: Iterable[Witness]) -> tuple[Witness, ...]:
-    by_minibatch: dict[int, list[Witness]] = {}
-    for witness in witnesses:
-        by_minibatch.setdefault(witness.minibatch, []).append(witness)
-    united: list[Witness] = []
+def _united(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    by_minibatch: dict[int, list[Evidence]] = {}
+    for one in evidence:
+        by_minibatch.setdefault(one.minibatch, []).append(one)
+    united: list[Evidence] = []
     for minibatch, same in sorted(by_minibatch.items()):
-        task_ids = tuple(dict.fromkeys(i for witness in same for i in witness.task_ids))
-        count = max(len(task_ids), *(witness.count for witness in same), 0)
-        united.append(Witness(minibatch, task_ids, count))
+        task_ids = tuple(dict.fromkeys(i for evidence in same for i in evidence.task_ids))
+        count = max(len(task_ids), *(evidence.count for evidence in same), 0)
+        united.append(Evidence(minibatch, task_ids, count))
     return tuple(united)

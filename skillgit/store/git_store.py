@@ -12,7 +12,7 @@ import pygit2
 
 from skillgit.config import SkillConfig
 from skillgit.errors import RepositoryError
-from skillgit.history import Entry, NoteLine, Position, RejectedLine, RunCommit, RunHead
+from skillgit.history import Entry, NoteLine, RejectedLine, RunCommit, RunHead, RunPosition
 from skillgit.ports import Clock
 from skillgit.records import Measurements, Skill
 from skillgit.redaction import refuse_secrets
@@ -170,7 +170,7 @@ class GitStore:
         return parse_lines(texts)
 
     def measurements(
-        self, object_id: str, target: str, *, repeats: int | None, before: Position | None
+        self, object_id: str, target: str, *, repeats: int | None, before: RunPosition | None
     ) -> Sequence[Measurements]:
         """What the ledger knows of a skill object under a target fingerprint.
 
@@ -181,7 +181,7 @@ class GitStore:
         return pooled(object_id, lines, target, repeats=repeats, before=before)
 
     def rejections(
-        self, object_id: str, target: str, *, before: Position | None
+        self, object_id: str, target: str, *, before: RunPosition | None
     ) -> Sequence[RejectedLine]:
         """The sets of edits that the notes of a skill object say were rejected."""
         return rejected(self.notes_on(object_id), target, before=before)

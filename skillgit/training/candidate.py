@@ -46,7 +46,7 @@ from skillgit.stages.update import target_path, update_within
 
 
 @dataclass(frozen=True)
-class Occasion:
+class StepInputs:
     """What a proposal is made from: the skill, what came before, and whom to ask.
 
     `rejected` are edits that were rejected alone on this very text.
@@ -81,44 +81,44 @@ class Proposal(Record):
     appendix: AppendixRecord | None = None
 
 
-def propose(occasion: Occasion, batches: Sequence[Sequence[GradedRollout]]) -> Proposal:
+def propose(inputs: StepInputs, batches: Sequence[Sequence[GradedRollout]]) -> Proposal:
     """The candidate that a step's rollouts ask for.
 
     Shape: the rollouts batch by batch; each batch is reflected on by itself.
     Raises: BlockedError, BudgetError.
     """
-    raw_patches = _reflect(occasion, batches)
-    occasion.progress.begin("aggregate")
-    if occasion.config.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
-        proposal = _by_draft(occasion, raw_patches)
+    raw_patches = _reflect(inputs, batches)
+    inputs.progress.begin("aggregate")
+    if inputs.config.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
+        proposal = _by_draft(inputs, raw_patches)
     else:
-        proposal = _by_edits(occasion, raw_patches, [g for batch in batches for g in batch])
-    return _with_notes(occasion, proposal)
+        proposal = _by_edits(inputs, raw_patches, [g for batch in batches for g in batch])
+    return _with_notes(inputs, proposal)
 
 
 # ── reflect ──────────────────────────────────────────────────────────────────────────────────
 
 
 def _reflect(
-    occasion: Occasion, batches: Sequence[Sequence[GradedRollout]]
+    inputs: StepInputs, batches: Sequence[Sequence[GradedRollout]]
 ) -> tuple[RawPatch, ...]:
     """The backward pass, one optimizer call for each minibatch of each batch."""
-    config, patches = occasion.config, list[RawPatch]()
-    occasion.progress.begin("reflect")
+    config, patches = inputs.config, list[RawPatch]()
+    inputs.progress.begin("reflect")
     for number, graded in enumerate(batches):
         slots = f"batch{number}/" if number else ""
         patches += run_minibatch_reflect(
             graded,
-            occasion.skill,
-            occasion.optimizer,
+            inputs.skill,
+            inputs.optimizer,
             edit_budget=config.lr.max,
             minibatch_size=config.train.minibatch_size,
             failure_only=config.train.failure_only,
             max_chars=config.reflect.max_chars,
-            seed=slot_seed(config.train.seed, f"{slots}reflect", occasion.step),
-            step_buffer=occasion.step_buffer,
-            meta_skill=occasion.meta_skill,
-            workers=occasion.optimizer.workers,
+            seed=slot_seed(config.train.seed, f"{slots}reflect", inputs.step),
+            step_buffer=inputs.step_buffer,
+            meta_skill=inputs.meta_skill,
+            workers=inputs.optimizer.workers,
             analysts=_analysts(config),
             slots=slots,
         )
@@ -137,31 +137,31 @@ def _analysts(config: Config) -> Analysts | None:
 
 
 def _by_edits(
-    occasion: Occasion, raw_patches: tuple[RawPatch, ...], graded: Sequence[GradedRollout]
+    inputs: StepInputs, raw_patches: tuple[RawPatch, ...], graded: Sequence[GradedRollout]
 ) -> Proposal:
     """The patches merged into one list, clipped to the learning rate, and made into a text."""
-    config, skill = occasion.config, occasion.skill
+    config, skill = inputs.config, inputs.skill
 
     # Aggregate: the patches of all minibatches become one list of edits.
     merged: Merged = merge_patches(
         raw_patches,
         skill,
-        occasion.optimizer,
+        inputs.optimizer,
         merge_batch_size=config.train.merge_batch_size,
-        workers=occasion.optimizer.workers,
-        meta_skill=occasion.meta_skill,
+        workers=inputs.optimizer.workers,
+        meta_skill=inputs.meta_skill,
     )
-    known, fresh = _known_apart(occasion, merged.edits)
+    known, fresh = _known_apart(inputs, merged.edits)
 
     # Learning rate and select: how many edits this step may apply, and which.
-    occasion.progress.begin("select")
-    rate = _learning_rate(occasion, fresh, graded)
+    inputs.progress.begin("select")
+    rate = _learning_rate(inputs, fresh, graded)
     selection = rank_and_select(
-        fresh, rate.learning_rate, skill, occasion.optimizer, meta_skill=occasion.meta_skill
+        fresh, rate.learning_rate, skill, inputs.optimizer, meta_skill=inputs.meta_skill
     )
 
     # Update: the edits are tried on the documents, each with its outcome.
-    updated = _updated(occasion, selection)
+    updated = _updated(inputs, selection)
     return Proposal(
         candidate=updated.skill,
         edited=updated.skill,
@@ -179,59 +179,59 @@ def _by_edits(
     )
 
 
-def _known_apart(occasion: Occasion, edits: Sequence[Edit]) -> tuple[list[Edit], list[Edit]]:
+def _known_apart(inputs: StepInputs, edits: Sequence[Edit]) -> tuple[list[Edit], list[Edit]]:
     """The edits that were rejected alone on this very text, and all others."""
 
     def content(edit: Edit) -> tuple[str | None, ...]:
-        return (edit.op, target_path(occasion.skill, edit), edit.anchor, edit.content)
+        return (edit.op, target_path(inputs.skill, edit), edit.anchor, edit.content)
 
-    alone = {content(edit) for edit in occasion.rejected}
+    alone = {content(edit) for edit in inputs.rejected}
     known = [edit for edit in edits if content(edit) in alone]
     return known, [edit for edit in edits if content(edit) not in alone]
 
 
 def _learning_rate(
-    occasion: Occasion, edits: Sequence[Edit], graded: Sequence[GradedRollout]
+    inputs: StepInputs, edits: Sequence[Edit], graded: Sequence[GradedRollout]
 ) -> LearningRate:
-    config = occasion.config.lr
+    config = inputs.config.lr
     if config.mode is not LrMode.AUTONOMOUS:
-        return scheduled_learning_rate(config, occasion.step, occasion.total_steps, len(edits))
+        return scheduled_learning_rate(config, inputs.step, inputs.total_steps, len(edits))
     return decide_autonomous_learning_rate(
         edits,
-        occasion.skill,
-        occasion.optimizer,
+        inputs.skill,
+        inputs.optimizer,
         rollout_score=mean_score(g.grade.score for g in graded if g.grade.score is not None),
         n_rollouts=len(graded),
-        step_buffer=occasion.step_buffer,
-        meta_skill=occasion.meta_skill,
+        step_buffer=inputs.step_buffer,
+        meta_skill=inputs.meta_skill,
     )
 
 
-def _updated(occasion: Occasion, selection: Selection) -> Rewritten:
+def _updated(inputs: StepInputs, selection: Selection) -> Rewritten:
     """The candidate that the selected edits make, one by one or as suggestions for a rewrite."""
-    config, skill = occasion.config, occasion.skill
+    config, skill = inputs.config, inputs.skill
     if config.train.update_mode is UpdateMode.PATCH:
         candidate, outcomes = update_within(
             skill, selection.edits, max_tokens=config.skill.max_tokens
         )
         return Rewritten(skill=candidate, outcomes=outcomes)
-    occasion.progress.begin("rewrite")
+    inputs.progress.begin("rewrite")
     rewritten = rewrite_from_suggestions(
         skill,
         selection.edits,
-        occasion.optimizer,
-        step_buffer=occasion.step_buffer,
-        meta_skill=occasion.meta_skill,
+        inputs.optimizer,
+        step_buffer=inputs.step_buffer,
+        meta_skill=inputs.meta_skill,
     )
-    return _within_length(occasion, rewritten)
+    return _within_length(inputs, rewritten)
 
 
-def _within_length(occasion: Occasion, rewritten: Rewritten) -> Rewritten:
+def _within_length(inputs: StepInputs, rewritten: Rewritten) -> Rewritten:
     """A rewrite that goes beyond the length budget is left out whole."""
-    if not is_too_long(rewritten.skill, occasion.skill, occasion.config.skill.max_tokens):
+    if not is_too_long(rewritten.skill, inputs.skill, inputs.config.skill.max_tokens):
         return rewritten
     return Rewritten(
-        skill=occasion.skill,
+        skill=inputs.skill,
         outcomes=tuple(
             EditOutcome(edit=o.edit, outcome=Outcome.TOO_LONG) if o.outcome.changed_text else o
             for o in rewritten.outcomes
@@ -243,18 +243,18 @@ def _within_length(occasion: Occasion, rewritten: Rewritten) -> Rewritten:
 # ── whole documents ──────────────────────────────────────────────────────────────────────────
 
 
-def _by_draft(occasion: Occasion, raw_patches: tuple[RawPatch, ...]) -> Proposal:
+def _by_draft(inputs: StepInputs, raw_patches: tuple[RawPatch, ...]) -> Proposal:
     """The documents that the analysts wrote, merged into one; no learning rate bounds it."""
-    config, skill = occasion.config, occasion.skill
+    config, skill = inputs.config, inputs.skill
     merged = merge_drafts(
         raw_patches,
         skill,
-        occasion.optimizer,
+        inputs.optimizer,
         merge_batch_size=config.train.merge_batch_size,
-        workers=occasion.optimizer.workers,
-        meta_skill=occasion.meta_skill,
+        workers=inputs.optimizer.workers,
+        meta_skill=inputs.meta_skill,
     )
-    updated = _drafted(occasion, merged.edit)
+    updated = _drafted(inputs, merged.edit)
     return Proposal(
         candidate=updated.skill,
         edited=updated.skill,
@@ -266,32 +266,32 @@ def _by_draft(occasion: Occasion, raw_patches: tuple[RawPatch, ...]) -> Proposal
     )
 
 
-def _drafted(occasion: Occasion, edit: Edit | None) -> Rewritten:
+def _drafted(inputs: StepInputs, edit: Edit | None) -> Rewritten:
     if edit is None:
-        return Rewritten(skill=occasion.skill, outcomes=())
-    known, _ = _known_apart(occasion, [edit])
+        return Rewritten(skill=inputs.skill, outcomes=())
+    known, _ = _known_apart(inputs, [edit])
     if known:
         outcome = EditOutcome(edit=edit, outcome=Outcome.KNOWN_REJECTED)
-        return Rewritten(skill=occasion.skill, outcomes=(outcome,))
-    return _within_length(occasion, apply_draft(occasion.skill, edit))
+        return Rewritten(skill=inputs.skill, outcomes=(outcome,))
+    return _within_length(inputs, apply_draft(inputs.skill, edit))
 
 
 # ── notes on lapses ──────────────────────────────────────────────────────────────────────────
 
 
-def _with_notes(occasion: Occasion, proposal: Proposal) -> Proposal:
+def _with_notes(inputs: StepInputs, proposal: Proposal) -> Proposal:
     """The proposal with a note in its appendix for every lapse that the analysts saw."""
     lapses = [lapse for patch in proposal.raw_patches for lapse in patch.lapses]
     if not lapses:
         return proposal
-    occasion.progress.begin("appendix")
-    config = occasion.config
+    inputs.progress.begin("appendix")
+    config = inputs.config
     appended = append_notes(
-        proposal.edited, lapses, occasion.optimizer, most=config.reflect.appendix_max
+        proposal.edited, lapses, inputs.optimizer, most=config.reflect.appendix_max
     )
     if not appended.added:
         return proposal
-    if is_too_long(appended.skill, occasion.skill, config.skill.max_tokens):
+    if is_too_long(appended.skill, inputs.skill, config.skill.max_tokens):
         failure = "the notes would make the skill too long"
         return proposal.model_copy(update={"appendix": AppendixRecord(failure=failure)})
     record = AppendixRecord(

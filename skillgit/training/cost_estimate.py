@@ -20,7 +20,7 @@ from skillgit.models.paid import cost_of
 from skillgit.records import Record, Role, Task, Usage
 from skillgit.stages.schedule import ends_epoch
 from skillgit.training.current import MOST_AT_THE_END, is_refresh_due
-from skillgit.training.state import Standing, Training
+from skillgit.training.state import Training, TrainingState
 
 CURTAILED = 0.75
 """The share of a validation that is run where it may be cut short, as benchmarks/gate.py has it."""
@@ -52,7 +52,7 @@ class Estimate(Record):
     is_guess: bool
 
 
-def estimate(setup: Training, standing: Standing | None, seen: Seen) -> Estimate:
+def estimate(setup: Training, standing: TrainingState | None, seen: Seen) -> Estimate:
     """What is to come of a run. `seen` are calls and their tokens by role, as the journal has them."""
     most, likely = most_calls(setup, standing), likely_calls(setup, standing)
     longest = {role: _longest(setup, role) for role in most}
@@ -64,7 +64,7 @@ def estimate(setup: Training, standing: Standing | None, seen: Seen) -> Estimate
     )
 
 
-def likely_calls(setup: Training, standing: Standing | None) -> dict[Role, int]:
+def likely_calls(setup: Training, standing: TrainingState | None) -> dict[Role, int]:
     """Calls of each role as they are likely, from where the run stands to its end."""
     gate = setup.config.gate
     score = standing.state.current.score if standing else None
@@ -90,7 +90,7 @@ def likely_calls(setup: Training, standing: Standing | None) -> dict[Role, int]:
     return {role: min(n, most.get(role, n)) for role, n in calls.items()}
 
 
-def _epoch_ends(setup: Training, standing: Standing | None) -> Counter[Role]:
+def _epoch_ends(setup: Training, standing: TrainingState | None) -> Counter[Role]:
     config = setup.config
     done = standing.step // setup.steps_per_epoch if standing else 1
     epochs = max(0, config.train.epochs - max(1, done))
@@ -198,7 +198,7 @@ def _costs(config: Config, calls: Mapping[Role, int], each: Mapping[Role, Usage]
 # ── The largest number of paid calls that the rest of a run can make, by role. Pure arithmetic.
 
 
-def most_calls(setup: Training, standing: Standing | None) -> dict[Role, int]:
+def most_calls(setup: Training, standing: TrainingState | None) -> dict[Role, int]:
     """Calls of each role at most, from where the run stands to its end.
 
     Every step is taken to evaluate a candidate that nobody has measured yet, and every patch to
@@ -229,10 +229,10 @@ def most_calls(setup: Training, standing: Standing | None) -> dict[Role, int]:
 
 
 def _attempts_at_most(setup: Training, tasks: Iterable[Task], times: int = 1) -> Counter[Role]:
-    return rollout.most_calls(setup.bench, tasks, times)
+    return rollout.most_calls(setup.evaluator, tasks, times)
 
 
-def _epoch_ends_to_come(setup: Training, standing: Standing | None) -> int:
+def _epoch_ends_to_come(setup: Training, standing: TrainingState | None) -> int:
     """How many epochs' ends will look back; the first of a run has nothing to look back at."""
     if standing is None:
         return setup.config.train.epochs - 1
@@ -251,7 +251,7 @@ def _epoch_end_calls(setup: Training, epochs: int) -> Counter[Role]:
     calls: Counter[Role] = Counter()
     if not memories:
         return calls
-    dearest = sorted(setup.tasks.train, key=setup.bench.environment.max_calls)
+    dearest = sorted(setup.tasks.train, key=setup.evaluator.environment.max_calls)
     calls += _attempts_at_most(setup, dearest[-config.slow_update.samples :], 2 * epochs)
     calls[Role.OPTIMIZER] += epochs * memories
     if config.slow_update.enabled:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from skillgit.gate import beats, mean_score, pool
-from skillgit.history import Mark, NoteLine, Phase, Position, Refresh, RunCommit
+from skillgit.history import Mark, NoteLine, Phase, Refresh, RunCommit, RunPosition
 from skillgit.ports import Account
 from skillgit.records import Action, Measurements, Skill
-from skillgit.training.state import Standing, Validation, ledger_lines
+from skillgit.training.state import TrainingState, Validation, ledger_lines
 
 MOST_AT_THE_END = 3
 """How many versions are measured again at a run's end, at most."""
@@ -26,21 +26,21 @@ ObjectLines = tuple[tuple[str, NoteLine], ...]
 
 
 @dataclass(frozen=True)
-class Incumbent:
+class CurrentScores:
     """Where training stands with current's score as it is now, and its measurements one by one.
 
     `lines` are what was measured for it, `refresh` says what a re-measurement changed.
     """
 
-    standing: Standing
+    standing: TrainingState
     rounds: tuple[Measurements, ...]
     lines: ObjectLines = ()
     refresh: Refresh | None = None
 
 
 def incumbent(
-    setup: Validation, standing: Standing, position: Position, account: Account
-) -> Incumbent:
+    setup: Validation, standing: TrainingState, position: RunPosition, account: Account
+) -> CurrentScores:
     """Current as a candidate meets it: measured if nobody has, and again where that is due.
 
     Raises: BlockedError when too many tasks come back without a score; BudgetError.
@@ -49,7 +49,7 @@ def incumbent(
     if standing.state.current.score is None or not rounds:
         found = setup.measure(standing.current, position, account)
         measured = _with_scores(setup, standing, found.measurements)
-        return Incumbent(measured, found.rounds, ledger_lines(found))
+        return CurrentScores(measured, found.rounds, ledger_lines(found))
     lines: ObjectLines = ()
     due = is_refresh_due(setup, position)
     if due:
@@ -57,12 +57,12 @@ def incumbent(
         rounds, lines = found.rounds, ledger_lines(found)
     after = _with_scores(setup, standing, pool(standing.current_scores.object_id, rounds))
     if not due and _same(standing.state.current.score, after.state.current.score):
-        return Incumbent(standing, rounds)
+        return CurrentScores(standing, rounds)
     after = _with_best(setup, after, position)
-    return Incumbent(after, rounds, lines, _difference(standing, after))
+    return CurrentScores(after, rounds, lines, _difference(standing, after))
 
 
-def is_refresh_due(setup: Validation, position: Position) -> bool:
+def is_refresh_due(setup: Validation, position: RunPosition) -> bool:
     """Whether current is measured again before a candidate of this moment is judged."""
     every = setup.config.gate.refresh_every
     is_step = position.phase is Phase.STEP
@@ -70,8 +70,8 @@ def is_refresh_due(setup: Validation, position: Position) -> bool:
 
 
 def settled(
-    setup: Validation, standing: Standing, position: Position, account: Account
-) -> tuple[Standing, ObjectLines]:
+    setup: Validation, standing: TrainingState, position: RunPosition, account: Account
+) -> tuple[TrainingState, ObjectLines]:
     """Where training stands once the best was measured twice, where current is measured again.
 
     The version accepted last has the luck it was accepted for; if its score does not hold, the
@@ -96,8 +96,8 @@ def settled(
 
 
 def measured_again(
-    setup: Validation, standing: Standing, position: Position, account: Account
-) -> tuple[Standing, ObjectLines]:
+    setup: Validation, standing: TrainingState, position: RunPosition, account: Account
+) -> tuple[TrainingState, ObjectLines]:
     """Where training stands with current measured: what went into it unjudged is measured here.
 
     Best is not touched by it.
@@ -108,7 +108,7 @@ def measured_again(
     return _with_scores(setup, standing, found.measurements), ledger_lines(found)
 
 
-def _with_scores(setup: Validation, standing: Standing, scores: Measurements) -> Standing:
+def _with_scores(setup: Validation, standing: TrainingState, scores: Measurements) -> TrainingState:
     """Where training stands with current's scores in place of those it had, best's too if it is it."""
     state = standing.state
     score = setup.gate_score(mean_score(s for s in scores.scores.values() if s is not None))
@@ -124,7 +124,9 @@ def _with_scores(setup: Validation, standing: Standing, scores: Measurements) ->
     )
 
 
-def _with_best_scores(setup: Validation, standing: Standing, scores: Measurements) -> Standing:
+def _with_best_scores(
+    setup: Validation, standing: TrainingState, scores: Measurements
+) -> TrainingState:
     """Where training stands with best's scores in place of those it had, current's too if it is it."""
     state = standing.state
     if state.best.origin == state.current.origin:
@@ -136,10 +138,10 @@ def _with_best_scores(setup: Validation, standing: Standing, scores: Measurement
 
 def _with_best(
     setup: Validation,
-    standing: Standing,
-    position: Position,
+    standing: TrainingState,
+    position: RunPosition,
     seen: Mapping[str, Measurements] = MappingProxyType({}),
-) -> Standing:
+) -> TrainingState:
     """Where training stands with the best that its versions, by all their scores, now have.
 
     `seen` are the scores, by origin, that the ledger has not got yet.
@@ -153,7 +155,10 @@ def _with_best(
 
 
 def _versions(
-    setup: Validation, standing: Standing, position: Position, seen: Mapping[str, Measurements]
+    setup: Validation,
+    standing: TrainingState,
+    position: RunPosition,
+    seen: Mapping[str, Measurements],
 ) -> Iterator[tuple[Mark, Skill, Measurements]]:
     """The versions that the gate once let pass, with all that is known of them now, oldest first."""
     current = standing.state.current
@@ -185,7 +190,7 @@ def _same(score: float | None, other: float | None) -> bool:
     return not (beats(score, other) or beats(other, score))
 
 
-def _difference(before: Standing, after: Standing) -> Refresh:
+def _difference(before: TrainingState, after: TrainingState) -> Refresh:
     old, new = before.state, after.state
     return Refresh(
         before=old.current.score,

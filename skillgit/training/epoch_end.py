@@ -26,7 +26,7 @@ from skillgit.stages.comparison import (
 from skillgit.stages.meta_skill import run_meta_skill
 from skillgit.stages.slow_update import run_slow_update
 from skillgit.stages.step_buffer import format_step_buffer
-from skillgit.training.state import Moment, Standing, Training
+from skillgit.training.state import Training, TrainingState, Transition
 from skillgit.training.validate import is_new_best, judge
 
 BEFORE, AFTER = "compare_before", "compare_after"
@@ -37,7 +37,7 @@ class _Epoch:
     """What the end of one epoch works with. `start` is the skill at the end of the one before."""
 
     setup: Training
-    standing: Standing
+    standing: TrainingState
     start: Skill
     account: Account
     optimizer: Optimizer
@@ -52,11 +52,11 @@ class _Outcome:
     """What one part of an epoch's end leaves: its note, ledger lines, and where training stands."""
 
     note: NoteLine
-    standing: Standing
+    standing: TrainingState
     object_lines: tuple[tuple[str, NoteLine], ...] = ()
 
 
-def epoch_end(setup: Training, standing: Standing) -> Moment:
+def epoch_end(setup: Training, standing: TrainingState) -> Transition:
     """An epoch's end. From the second on it is compared with the one before.
 
     Raises: BlockedError when nothing of the comparison comes back; BudgetError.
@@ -87,12 +87,12 @@ def epoch_end(setup: Training, standing: Standing) -> Moment:
 
 def _moment(
     setup: Training,
-    before: Standing,
-    after: Standing,
+    before: TrainingState,
+    after: TrainingState,
     lines: Sequence[NoteLine],
     object_lines: Sequence[tuple[str, NoteLine]],
     account: Account | None,
-) -> Moment:
+) -> Transition:
     costs = account.costs if account else None
     tokens = costs.prompt_tokens + costs.completion_tokens if costs else 0
     state = after.state.model_copy(update={"edits": 0, "tokens": tokens})
@@ -113,7 +113,7 @@ def _moment(
     closed = replace(
         after, state=state, epoch_start=after.current, epoch_notes=(), epoch_closed=True
     )
-    return Moment(entry, closed)
+    return Transition(entry, closed)
 
 
 def _summary(guidance: SlowUpdateNote | None) -> str:
@@ -139,7 +139,7 @@ def _compare(epoch: _Epoch) -> tuple[ComparisonNote, tuple[ComparisonPair, ...]]
 
     def attempts(skill: Skill, purpose: str) -> tuple[GradedRollout, ...]:
         return roll_out(
-            setup.bench, tasks, skill, epoch.account, purpose=purpose, repeat=f"c{epoch.number}"
+            setup.evaluator, tasks, skill, epoch.account, purpose=purpose, repeat=f"c{epoch.number}"
         )
 
     before = attempts(epoch.start, BEFORE)
@@ -167,7 +167,7 @@ def _update_slowly(epoch: _Epoch, pairs: Sequence[ComparisonPair], nothing: Rene
     note = SlowUpdateNote(run=setup.run.run_id, epoch=epoch.number, outcome=nothing)
     if not pairs:
         return _Outcome(note, standing)
-    epoch.setup.bench.progress.begin("slow update")
+    epoch.setup.evaluator.progress.begin("slow update")
     found = run_slow_update(
         pairs,
         epoch.start,
@@ -197,7 +197,7 @@ def _update_slowly(epoch: _Epoch, pairs: Sequence[ComparisonPair], nothing: Rene
     return _Outcome(note, _unmeasured(epoch, found.skill))
 
 
-def _unmeasured(epoch: _Epoch, skill: Skill) -> Standing:
+def _unmeasured(epoch: _Epoch, skill: Skill) -> TrainingState:
     """Training goes on from the guidance; it is measured before anything is compared with it."""
     object_id = epoch.setup.store.object_id(skill)
     mark = _mark(epoch, None)
@@ -213,8 +213,8 @@ def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
     """The guidance judged as a step is."""
     setup = epoch.setup
     position = setup.position(epoch.standing.step, Phase.EPOCH)
-    hearing = judge(setup, epoch.standing, skill, position, epoch.account)
-    before, judged = hearing.standing, hearing.judged
+    validation = judge(setup, epoch.standing, skill, position, epoch.account)
+    before, judged = validation.standing, validation.judged
     note = note.model_copy(
         update={
             "outcome": Renewal.UPDATED if judged.action.accepted else Renewal.REJECTED,
@@ -226,8 +226,8 @@ def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
         }
     )
     if not judged.action.accepted:
-        return _Outcome(note, before, hearing.object_lines)
-    mark, measured = _mark(epoch, judged.score), hearing.evaluation.measurements
+        return _Outcome(note, before, validation.object_lines)
+    mark, measured = _mark(epoch, judged.score), validation.evaluation.measurements
     after = replace(
         before,
         state=before.state.model_copy(update={"current": mark}),
@@ -237,7 +237,7 @@ def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
     if is_new_best(judged.action, judged.score, before.state.best.score):
         state = after.state.model_copy(update={"best": mark})
         after = replace(after, state=state, best=skill, best_scores=measured)
-    return _Outcome(note, after, hearing.object_lines)
+    return _Outcome(note, after, validation.object_lines)
 
 
 def _mark(epoch: _Epoch, score: float | None) -> Mark:
@@ -260,7 +260,7 @@ def _remember(
     note = MetaSkillNote(run=setup.run.run_id, epoch=epoch.number, outcome=nothing, text=previous)
     if not pairs:
         return _Outcome(note, standing)
-    setup.bench.progress.begin("meta skill")
+    setup.evaluator.progress.begin("meta skill")
     found = run_meta_skill(
         pairs,
         epoch.start,

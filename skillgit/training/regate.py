@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from skillgit.errors import UserError
 from skillgit.evaluation.rollout import most_calls
 from skillgit.evaluation.standalone import named
-from skillgit.history import Mark, Position, Remeasured, ScoresLine
+from skillgit.history import Mark, Remeasured, RunPosition, ScoresLine
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter, StepPaid
 from skillgit.ports import Clock
 from skillgit.records import Measurements, Skill
 from skillgit.store.git_store import GitStore
-from skillgit.training.state import Standing, Validation
-from skillgit.training.validate import Hearing, judge
+from skillgit.training.state import TrainingState, Validation
+from skillgit.training.validate import ValidationResult, judge
 
 SCOPE = "regate"
 
@@ -56,8 +56,8 @@ class Regate:
         for skill in {candidate, current}:
             known = [set(r.scores) for r in self.setup.known(skill, _position())[:repeats]]
             for task in self.setup.tasks.val:
-                had = sum(self.setup.bench.keys[task.id] in round_ for round_ in known)
-                calls += most_calls(self.setup.bench, [task], repeats - had).total()
+                had = sum(self.setup.evaluator.keys[task.id] in round_ for round_ in known)
+                calls += most_calls(self.setup.evaluator, [task], repeats - had).total()
         return calls
 
     def measure(self, candidate: Skill, current: Skill) -> Remeasured:
@@ -70,20 +70,20 @@ class Regate:
         made, there = (self.store.object_id(skill) for skill in (candidate, current))
         scope = f"{SCOPE}:{made}:{there}:{setup.run.target}"
         paid = StepPaid(self.journal, scope, STEP, meter=self.meter, clock=self.clock)
-        hearing = judge(setup, self._standing(current), candidate, _position(), paid)
+        validation = judge(setup, self._standing(current), candidate, _position(), paid)
         at = paid.finished_at or self.clock.now()
         lines = [
             (owner, named(line, owner, self.store, at))
-            for owner, line in hearing.object_lines
+            for owner, line in validation.object_lines
             if isinstance(line, ScoresLine)
         ]
         if lines:
             message = f"{setup.run.name} on {setup.run.onto}"
             self.store.add_lines(setup.run.name, lines, message=message)
-        return self._passed(hearing)
+        return self._passed(validation)
 
-    def _passed(self, hearing: Hearing) -> Remeasured:
-        judged, before = hearing.judged, hearing.standing.state.current.score
+    def _passed(self, validation: ValidationResult) -> Remeasured:
+        judged, before = validation.judged, validation.standing.state.current.score
         run = self.setup.run
         if judged.score is None or not judged.action.accepted:
             raise UserError(
@@ -93,11 +93,11 @@ class Regate:
             )
         return Remeasured(score=judged.score, before=before, metric=run.metric, target=run.target)
 
-    def _standing(self, current: Skill) -> Standing:
+    def _standing(self, current: Skill) -> TrainingState:
         """Where a run would stand that begins at a text which nobody has measured."""
         mark = Mark(score=None, step=0, origin="initial_skill")
         nothing = Measurements(object_id=self.store.object_id(current), scores={})
-        return Standing(
+        return TrainingState(
             step=0,
             state=self.setup.run.begun(mark),
             current=current,
@@ -107,6 +107,6 @@ class Regate:
         )
 
 
-def _position() -> Position:
+def _position() -> RunPosition:
     """The moment of the look; nothing in the ledger is of that run."""
-    return Position(run_id=SCOPE, step=STEP)
+    return RunPosition(run_id=SCOPE, step=STEP)

@@ -16,7 +16,7 @@ from skillgit.store.git.names import parse_run
 from skillgit.store.runs.runs import new_run, run_names
 from skillgit.training.identity import Identity, differences, identity_fingerprint, run_identity
 from skillgit.training.state import Training
-from skillgit.training.wiring import Workshop
+from skillgit.training.wiring import TrainingContext
 
 KIND = "train"
 
@@ -31,7 +31,7 @@ class OpenRun:
 
 
 def open_run(
-    shop: Workshop, *, new: bool = False, start: Skill | None = None, force: bool = False
+    context: TrainingContext, *, new: bool = False, start: Skill | None = None, force: bool = False
 ) -> OpenRun:
     """The run that a `train` means: the newest gone on with, or the next one begun.
 
@@ -39,68 +39,68 @@ def open_run(
     Nothing is written yet.
     Raises: UserError when the newest run is unfinished and something differs.
     """
-    committed = shop.store.committed_skill(shop.config.repo.onto)
+    committed = context.store.committed_skill(context.config.repo.onto)
     skill = start or committed
     check_skill(skill)
-    identity = _identity(shop, shop.store.object_id(skill))
-    newest = _newest(shop, skill.name)
-    fresh = _next_head(shop, skill.name, identity)
-    begun = _begun(shop, fresh)
-    same_run = _identity(shop, _start_object(shop, newest, committed)) if newest else identity
+    identity = _identity(context, context.store.object_id(skill))
+    newest = _newest(context, skill.name)
+    fresh = _next_head(context, skill.name, identity)
+    begun = _begun(context, fresh)
+    same_run = _identity(context, _start_object(context, newest, committed)) if newest else identity
     launch = choose_run(
         newest.known(same_run) if newest else None,
         base=fresh.base,
         identity=same_run,
-        epochs=shop.config.train.epochs,
+        epochs=context.config.train.epochs,
         new=new or start is not None,
     )
     if launch is Launch.ENDED and begun is not None:
         launch = Launch.BEGIN
     if launch is Launch.BEGIN or newest is None:
         is_new = skill != committed
-        return _opened(shop, launch, begun or fresh, skill, identity, is_new=is_new, force=force)
-    start_skill = shop.store.skill_at(newest.baseline.id)
-    return _opened(shop, launch, newest.head, start_skill, same_run, is_new=False, force=force)
+        return _opened(context, launch, begun or fresh, skill, identity, is_new=is_new, force=force)
+    start_skill = context.store.skill_at(newest.baseline.id)
+    return _opened(context, launch, newest.head, start_skill, same_run, is_new=False, force=force)
 
 
-def _identity(shop: Workshop, start_object: str) -> Identity:
+def _identity(context: TrainingContext, start_object: str) -> Identity:
     return run_identity(
-        shop.config,
-        target=dict(shop.bench.environment.fingerprint),
+        context.config,
+        target=dict(context.evaluator.environment.fingerprint),
         start_object=start_object,
-        task_set_id=shop.tasks.task_set_id,
+        task_set_id=context.tasks.task_set_id,
     )
 
 
-def _next_head(shop: Workshop, skill: str, identity: Identity) -> RunHead:
+def _next_head(context: TrainingContext, skill: str, identity: Identity) -> RunHead:
     """The head of a run that would begin now."""
-    used = [parse_run(head.name) for head in shop.journal.runs()]
+    used = [parse_run(head.name) for head in context.journal.runs()]
     return new_run(
-        shop.store.repository,
-        shop.store.next_name(KIND, used),
+        context.store.repository,
+        context.store.next_name(KIND, used),
         skill=skill,
-        onto=shop.config.repo.onto,
-        target=fingerprint(dict(shop.bench.environment.fingerprint)),
+        onto=context.config.repo.onto,
+        target=fingerprint(dict(context.evaluator.environment.fingerprint)),
         run=identity_fingerprint(identity),
-        metric=shop.config.gate.metric,
-        started=shop.clock.now(),
+        metric=context.config.gate.metric,
+        started=context.clock.now(),
     )
 
 
-def _begun(shop: Workshop, fresh: RunHead) -> RunHead | None:
+def _begun(context: TrainingContext, fresh: RunHead) -> RunHead | None:
     """The same run as an earlier start began it, if it was killed before its first commit.
 
     Its paid answers are kept under its id, which only the journal knows so far.
     """
-    for head in shop.journal.runs():
+    for head in context.journal.runs():
         same = head.model_copy(update={"name": fresh.name, "run_id": fresh.run_id}) == fresh
-        if same and not shop.store.has_run(head.name):
+        if same and not context.store.has_run(head.name):
             return head
     return None
 
 
 def _opened(
-    shop: Workshop,
+    context: TrainingContext,
     launch: Launch,
     head: RunHead,
     start: Skill,
@@ -109,30 +109,30 @@ def _opened(
     is_new: bool,
     force: bool,
 ) -> OpenRun:
-    spent = shop.journal.usage(head.run_id)
+    spent = context.journal.usage(head.run_id)
     meter = Meter.within(
-        shop.config.budget,
-        clock=shop.clock,
+        context.config.budget,
+        clock=context.clock,
         used=sum(calls for calls, _ in spent.values()),
         spent={role: usage for role, (_, usage) in spent.items()},
     )
 
     def account(step: int) -> StepPaid:
         if step == 0:
-            shop.journal.begin_run(head)
-        return StepPaid(shop.journal, head.run_id, step, meter=meter, clock=shop.clock)
+            context.journal.begin_run(head)
+        return StepPaid(context.journal, head.run_id, step, meter=meter, clock=context.clock)
 
     training = Training(
         run=head,
-        config=shop.config,
-        tasks=shop.tasks,
+        config=context.config,
+        tasks=context.tasks,
         start=start,
         start_is_new=is_new,
         identity=identity,
-        bench=shop.bench,
-        store=shop.store,
-        rule=shop.rule,
-        optimizer=shop.optimizer_model,
+        evaluator=context.evaluator,
+        store=context.store,
+        rule=context.rule,
+        optimizer=context.optimizer_model,
         account=account,
         force=force,
     )
@@ -191,26 +191,26 @@ class _Newest:
         )
 
 
-def _newest(shop: Workshop, skill: str) -> _Newest | None:
-    for name in reversed(run_names(shop.store.repository)):
+def _newest(context: TrainingContext, skill: str) -> _Newest | None:
+    for name in reversed(run_names(context.store.repository)):
         if parse_run(name).kind != KIND:
             continue
-        commits = tuple(shop.store.history(name))
+        commits = tuple(context.store.history(name))
         if not commits or commits[0].state.skill != skill:
             continue
-        notes = shop.store.notes_on(commits[-1].id)
+        notes = context.store.notes_on(commits[-1].id)
         return _Newest(commits, next((n for n in notes if isinstance(n, ConfigNote)), None))
     return None
 
 
-def _start_object(shop: Workshop, newest: _Newest, committed: Skill) -> str:
+def _start_object(context: TrainingContext, newest: _Newest, committed: Skill) -> str:
     """The start skill that the newest run would have if it were opened now.
 
     It is the run's own as long as `onto` has what the run was begun on; and, for a run that has
     not ended, when it has a version that came from the run itself.
     """
-    object_at = _object_at(shop)
-    start, now = object_at(newest.baseline.id), shop.store.object_id(committed)
+    object_at = _object_at(context)
+    start, now = object_at(newest.baseline.id), context.store.object_id(committed)
     if now in (start, object_at(newest.baseline.parent)):
         return start
     if newest.ended:
@@ -219,8 +219,8 @@ def _start_object(shop: Workshop, newest: _Newest, committed: Skill) -> str:
     return start if any(object_at(c.id) == now for c in accepted) else now
 
 
-def _object_at(shop: Workshop) -> Callable[[str], str]:
-    return lambda commit: shop.store.object_id(shop.store.skill_at(commit))
+def _object_at(context: TrainingContext) -> Callable[[str], str]:
+    return lambda commit: context.store.object_id(context.store.skill_at(commit))
 
 
 # ── Which run a `train` means: go on with the newest, begin the next, or nothing to do. Pure.

@@ -20,10 +20,10 @@ from skillgit.history import (
 from skillgit.ports import Account, Trial
 from skillgit.records import Action, Score, Skill
 from skillgit.training.current import measured_again, settled
-from skillgit.training.state import Moment, Standing, Training, ledger_lines
+from skillgit.training.state import Training, TrainingState, Transition, ledger_lines
 
 
-def baseline(setup: Training) -> Moment:
+def baseline(setup: Training) -> Transition:
     """Step 0: the skill as it was found, measured on val.
 
     Raises: UserError when every val task passes already and nobody insists.
@@ -43,7 +43,7 @@ def baseline(setup: Training) -> Moment:
         run=run.run_id,
         identity=setup.identity,
         epochs=setup.config.train.epochs,
-        tasks=dict(setup.bench.keys),
+        tasks=dict(setup.evaluator.keys),
         costs=account.costs,
         warnings=(*_nothing_passes(found.score), *text_warnings(setup.start)),
     )
@@ -59,7 +59,7 @@ def baseline(setup: Training) -> Moment:
         object_lines=ledger_lines(found),
         finished_at=account.finished_at,
     )
-    standing = Standing(
+    standing = TrainingState(
         step=0,
         state=state,
         current=setup.start,
@@ -67,7 +67,7 @@ def baseline(setup: Training) -> Moment:
         best=setup.start,
         best_scores=found.measurements,
     )
-    return Moment(entry, standing)
+    return Transition(entry, standing)
 
 
 def _nothing_passes(score: Score | None) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def _nothing_passes(score: Score | None) -> tuple[str, ...]:
     return (told,)
 
 
-def run_end(setup: Training, standing: Standing) -> Moment:
+def run_end(setup: Training, standing: TrainingState) -> Transition:
     """The run's end: the final skill becomes best if it measures better, and test is looked at.
 
     Baseline, best and final skill are each scored on test, if there is such a split.
@@ -110,10 +110,10 @@ def run_end(setup: Training, standing: Standing) -> Moment:
         finished_at=account.finished_at,
         summary=_test_summary(note),
     )
-    return Moment(entry, replace(promoted, state=state, ended=True))
+    return Transition(entry, replace(promoted, state=state, ended=True))
 
 
-def _promoted(setup: Training, standing: Standing) -> Standing:
+def _promoted(setup: Training, standing: TrainingState) -> TrainingState:
     """Where the run ends: current has become best if it measures better, by the plain rule."""
     state, gate = standing.state, setup.config.gate
     if state.current == state.best:
@@ -143,7 +143,7 @@ def _promoted(setup: Training, standing: Standing) -> Standing:
 
 
 def _tested(
-    setup: Training, standing: Standing, account: Account
+    setup: Training, standing: TrainingState, account: Account
 ) -> tuple[TestNote | None, list[tuple[str, NoteLine]]]:
     """The three skills on test, each once, with what that adds to the ledger."""
     if not setup.tasks.test:

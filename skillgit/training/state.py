@@ -11,16 +11,16 @@ from itertools import takewhile
 
 from skillgit.config import Config
 from skillgit.evaluation.evaluate import Evaluation, evaluate, known_rounds
-from skillgit.evaluation.rollout import Bench
+from skillgit.evaluation.rollout import Evaluator
 from skillgit.gate import pool, select_gate_score
-from skillgit.gate.early_stop import Foresight
+from skillgit.gate.early_stop import EarlyStopper
 from skillgit.history import (
     Entry,
     NoteLine,
     Phase,
-    Position,
     RunCommit,
     RunHead,
+    RunPosition,
     RunState,
     StepNote,
 )
@@ -40,7 +40,7 @@ class Validation:
     run: RunHead
     config: Config
     tasks: TaskSet
-    bench: Bench
+    evaluator: Evaluator
     store: Store
     rule: Rule
 
@@ -50,9 +50,9 @@ class Validation:
         sizes = self.config.train
         return steps_per_epoch(len(self.tasks.train), sizes.batch_size, sizes.accumulation)
 
-    def position(self, step: int, phase: Phase = Phase.STEP) -> Position:
+    def position(self, step: int, phase: Phase = Phase.STEP) -> RunPosition:
         """A moment of this run."""
-        return Position(run_id=self.run.run_id, step=step, phase=phase)
+        return RunPosition(run_id=self.run.run_id, step=step, phase=phase)
 
     def gate_score(self, score: Score | None) -> float | None:
         """The number that the gate compares, by this run's metric."""
@@ -64,12 +64,12 @@ class Validation:
     def measure(
         self,
         skill: Skill,
-        position: Position,
+        position: RunPosition,
         account: Account,
         tasks: Sequence[Task] | None = None,
         *,
         again: bool = False,
-        foresight: Foresight | None = None,
+        early_stopper: EarlyStopper | None = None,
     ) -> Evaluation:
         """A skill's measurements on val (or the tasks given), from the ledger or made now.
 
@@ -77,7 +77,7 @@ class Validation:
         """
         gate = self.config.gate
         return evaluate(
-            self.bench,
+            self.evaluator,
             self.store,
             self.tasks.val if tasks is None else tasks,
             skill,
@@ -87,13 +87,13 @@ class Validation:
             max_unscored=gate.max_unscored,
             repeats=gate.repeats if tasks is None else 1,
             again=again,
-            foresight=foresight,
+            early_stopper=early_stopper,
         )
 
-    def known(self, skill: Skill, position: Position) -> tuple[Measurements, ...]:
+    def known(self, skill: Skill, position: RunPosition) -> tuple[Measurements, ...]:
         """What the ledger has of a skill on val, one measurement after the other."""
         return known_rounds(
-            self.bench,
+            self.evaluator,
             self.store,
             self.tasks.val,
             skill,
@@ -138,7 +138,7 @@ class Training(Validation):
 
 
 @dataclass(frozen=True)
-class Standing:
+class TrainingState:
     """Where training goes on from.
 
     `epoch_start` is the skill at the end of the epoch before (`None` in the first), `meta_skill`
@@ -159,11 +159,11 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Moment:
+class Transition:
     """An entry to commit, and where training stands once it is."""
 
     entry: Entry
-    standing: Standing
+    standing: TrainingState
 
 
 class Recorded(Record):
@@ -183,7 +183,7 @@ def ledger_lines(evaluation: Evaluation) -> tuple[tuple[str, NoteLine], ...]:
     return tuple((evaluation.measurements.object_id, line) for line in evaluation.lines)
 
 
-def read_standing(setup: Training) -> Standing | None:
+def load_state(setup: Training) -> TrainingState | None:
     """Where the run's branch stands; `None` when it has not begun.
 
     Scores come from the ledger as it was before the next step, so that lines which a killed
@@ -199,7 +199,7 @@ def read_standing(setup: Training) -> Standing | None:
     current = setup.store.skill_at(tip.id)
     best = setup.store.skill_at(best_commit.id) if best_commit else setup.start
     position = _next_position(setup, tip)
-    return Standing(
+    return TrainingState(
         step=tip.step,
         state=tip.state,
         current=current,
@@ -214,7 +214,7 @@ def read_standing(setup: Training) -> Standing | None:
     )
 
 
-def _next_position(setup: Training, tip: RunCommit) -> Position:
+def _next_position(setup: Training, tip: RunCommit) -> RunPosition:
     """The moment that comes after a commit: lines of this run from then on do not count."""
     if tip.action is Action.EPOCH:
         is_last = tip.step >= setup.total_steps
@@ -254,5 +254,5 @@ def _holds_best(commit: RunCommit, state: RunState) -> bool:
     return commit.state.current.origin == state.best.origin
 
 
-def _known_scores(setup: Training, skill: Skill, position: Position) -> Measurements:
+def _known_scores(setup: Training, skill: Skill, position: RunPosition) -> Measurements:
     return pool(setup.store.object_id(skill), setup.known(skill, position))

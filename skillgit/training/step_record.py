@@ -22,26 +22,26 @@ from skillgit.history.messages import edit_lines
 from skillgit.ports import Account
 from skillgit.records import Action, GradedRollout, Measurements, Skill
 from skillgit.stages.schedule import epoch_of
-from skillgit.training.state import Moment, Standing, Training
-from skillgit.training.validate import Hearing, Judged, is_new_best
+from skillgit.training.state import Training, TrainingState, Transition
+from skillgit.training.validate import GateDecision, ValidationResult, is_new_best
 
 
 def step_moment(
     setup: Training,
-    standing: Standing,
+    standing: TrainingState,
     note: StepNote,
     candidate: Skill,
-    hearing: Hearing | None,
+    validation: ValidationResult | None,
     account: Account,
-) -> Moment:
+) -> Transition:
     """The entry of a step whose note is written.
 
     Without a hearing the candidate is current, unless it is kept unjudged.
     """
-    evaluation = hearing.evaluation if hearing else None
+    evaluation = validation.evaluation if validation else None
     applied = tuple(o for o in note.edits if o.outcome.changed_text)
     after = _stand(setup, standing, note, candidate, evaluation, account)
-    object_lines = hearing.object_lines if hearing else ()
+    object_lines = validation.object_lines if validation else ()
     if evaluation is not None and note.action is Action.REJECT:
         object_lines += _rejected_lines(setup, standing, note, evaluation.measurements)
     entry = Entry(
@@ -58,10 +58,10 @@ def step_moment(
         finished_at=account.finished_at,
         summary=_summary(note, after),
     )
-    return Moment(entry, after)
+    return Transition(entry, after)
 
 
-def _summary(note: StepNote, after: Standing) -> str:
+def _summary(note: StepNote, after: TrainingState) -> str:
     """What a reader of the log has to know beside the verdict: that another version is best."""
     moved = note.refresh is not None and note.refresh.best is not None
     best = after.state.best
@@ -72,12 +72,12 @@ def _summary(note: StepNote, after: Standing) -> str:
 
 def _stand(
     setup: Training,
-    standing: Standing,
+    standing: TrainingState,
     note: StepNote,
     candidate: Skill,
     evaluation: Evaluation | None,
     account: Account,
-) -> Standing:
+) -> TrainingState:
     """Where training stands after a step: moved if it was accepted, else as it was."""
     costs = account.costs
     state = standing.state.model_copy(
@@ -119,7 +119,7 @@ def _unmeasured(setup: Training, skill: Skill) -> Measurements:
 
 
 def _rejected_lines(
-    setup: Training, standing: Standing, note: StepNote, measured: Measurements
+    setup: Training, standing: TrainingState, note: StepNote, measured: Measurements
 ) -> tuple[tuple[str, NoteLine], ...]:
     """The rejected set on the object it made; an edit that was alone on its text's object too."""
     tried_on = standing.current_scores.object_id
@@ -179,16 +179,18 @@ def rolled_out(graded: Sequence[GradedRollout]) -> RolledOut:
     }
 
 
-def came_out(standing: Standing, judged: Judged, hearing: Hearing | None) -> CameOut:
+def result_fields(
+    standing: TrainingState, judged: GateDecision, validation: ValidationResult | None
+) -> CameOut:
     """What came of a step's candidate; without a hearing nothing was measured for it."""
-    evaluation = hearing.evaluation if hearing else None
+    evaluation = validation.evaluation if validation else None
     return {
         "score_before": standing.state.current.score,
         "score_after": judged.score,
         "score_after_is_bound": judged.is_bound,
         "gate_reason": judged.reason,
         "tasks_needed": judged.needed,
-        "refresh": hearing.refresh if hearing else None,
+        "refresh": validation.refresh if validation else None,
         "warnings": judged.warnings,
         "scores_from_ledger": evaluation.from_ledger if evaluation else 0,
         "scores_measured": evaluation.measured if evaluation else 0,

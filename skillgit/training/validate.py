@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from skillgit.evaluation.evaluate import Evaluation, sending_order
 from skillgit.gate import beats
 from skillgit.gate.comparison import names_of
-from skillgit.gate.early_stop import Foresight
+from skillgit.gate.early_stop import EarlyStopper
 from skillgit.gate.guards import Objections, guard
-from skillgit.history import NoteLine, Phase, Position, Refresh
+from skillgit.history import NoteLine, Phase, Refresh, RunPosition
 from skillgit.ports import Account, Trial
 from skillgit.records import Action, Measurements, Record, Skill
 from skillgit.stages.schedule import epoch_of
-from skillgit.training.current import Incumbent, incumbent
-from skillgit.training.state import Standing, Validation, ledger_lines
+from skillgit.training.current import CurrentScores, incumbent
+from skillgit.training.state import TrainingState, Validation, ledger_lines
 
 
-class Judged(Record):
+class GateDecision(Record):
     """The loop's verdict on a candidate, its score if it has one, and the sentence why.
 
     `is_bound` says that the score is the most it could have come to. `needed` is how many tasks
@@ -34,23 +34,27 @@ class Judged(Record):
 
 
 @dataclass(frozen=True)
-class Hearing:
+class ValidationResult:
     """A candidate's verdict with all that was measured for it.
 
     `standing` is where training stood, with current's score as it is by now; `object_lines` are
     what was measured, for the ledger; `refresh` says what measuring current again changed.
     """
 
-    judged: Judged
+    judged: GateDecision
     evaluation: Evaluation
-    standing: Standing
+    standing: TrainingState
     object_lines: tuple[tuple[str, NoteLine], ...]
     refresh: Refresh | None = None
 
 
 def judge(
-    setup: Validation, standing: Standing, candidate: Skill, position: Position, account: Account
-) -> Hearing:
+    setup: Validation,
+    standing: TrainingState,
+    candidate: Skill,
+    position: RunPosition,
+    account: Account,
+) -> ValidationResult:
     """Measure a candidate and ask the gate; with the gate off it is kept whatever it measures.
 
     A text that a guard refuses is not measured.
@@ -61,21 +65,24 @@ def judge(
         return _refused(setup, standing, candidate, found)
     if not setup.config.gate.enabled:
         evaluation = setup.measure(candidate, position, account)
-        judged = Judged(
+        judged = GateDecision(
             action=Action.FORCE_ACCEPT,
             score=setup.gate_score(evaluation.score),
             reason="the gate is off",
             warnings=found.warnings,
         )
-        return Hearing(judged, evaluation, standing, ledger_lines(evaluation))
+        return ValidationResult(judged, evaluation, standing, ledger_lines(evaluation))
     met = incumbent(setup, standing, position, account)
     trial = _trial(setup, met, candidate, position)
-    foresight = _foresight(setup, trial)
+    early_stopper = _foresight(setup, trial)
     evaluation = setup.measure(
-        candidate, position, account, foresight=foresight if setup.config.gate.curtail else None
+        candidate,
+        position,
+        account,
+        early_stopper=early_stopper if setup.config.gate.curtail else None,
     )
-    judged = _ask_gate(setup, trial, foresight, evaluation)
-    return Hearing(
+    judged = _ask_gate(setup, trial, early_stopper, evaluation)
+    return ValidationResult(
         judged.model_copy(update={"warnings": found.warnings}),
         evaluation,
         met.standing,
@@ -84,21 +91,23 @@ def judge(
     )
 
 
-def _refused(setup: Validation, standing: Standing, candidate: Skill, found: Objections) -> Hearing:
+def _refused(
+    setup: Validation, standing: TrainingState, candidate: Skill, found: Objections
+) -> ValidationResult:
     object_id = setup.store.object_id(candidate)
     unmeasured = Measurements(object_id=object_id, scores={})
-    judged = Judged(
+    judged = GateDecision(
         action=Action.REJECT,
         score=None,
         reason="not measured: " + "; ".join(found.refusals),
         warnings=found.warnings,
     )
-    return Hearing(judged, Evaluation(measurements=unmeasured, rounds=()), standing, ())
+    return ValidationResult(judged, Evaluation(measurements=unmeasured, rounds=()), standing, ())
 
 
-def _trial(setup: Validation, met: Incumbent, candidate: Skill, position: Position) -> Trial:
+def _trial(setup: Validation, met: CurrentScores, candidate: Skill, position: RunPosition) -> Trial:
     """The trial with everything but the candidate's scores."""
-    gate, standing, keys = setup.config.gate, met.standing, setup.bench.keys
+    gate, standing, keys = setup.config.gate, met.standing, setup.evaluator.keys
     object_id = setup.store.object_id(candidate)
     return Trial(
         candidate=candidate,
@@ -116,20 +125,20 @@ def _trial(setup: Validation, met: Incumbent, candidate: Skill, position: Positi
         alpha=gate.alpha,
         look=look_at(setup, position),
         current_rounds=met.rounds,
-        order=sending_order((keys[t.id] for t in setup.tasks.val), setup.bench.seed),
-        names=names_of(setup.bench.keys),
+        order=sending_order((keys[t.id] for t in setup.tasks.val), setup.evaluator.seed),
+        names=names_of(setup.evaluator.keys),
     )
 
 
-def look_at(setup: Validation, position: Position) -> int:
+def look_at(setup: Validation, position: RunPosition) -> int:
     """The number of the look that a moment of a run has, from 1; epochs' ends have their own."""
     epoch = epoch_of(position.step, setup.steps_per_epoch)
     return position.step + epoch - (position.phase is Phase.STEP)
 
 
-def _foresight(setup: Validation, trial: Trial) -> Foresight:
+def _foresight(setup: Validation, trial: Trial) -> EarlyStopper:
     gate = setup.config.gate
-    return Foresight(
+    return EarlyStopper(
         setup.rule,
         trial,
         repeats=gate.repeats,
@@ -138,12 +147,12 @@ def _foresight(setup: Validation, trial: Trial) -> Foresight:
 
 
 def _ask_gate(
-    setup: Validation, trial: Trial, foresight: Foresight, evaluation: Evaluation
-) -> Judged:
+    setup: Validation, trial: Trial, early_stopper: EarlyStopper, evaluation: Evaluation
+) -> GateDecision:
     if evaluation.not_sent:
-        hopeful = foresight.at_best(evaluation.rounds, evaluation.not_sent)
+        hopeful = early_stopper.at_best(evaluation.rounds, evaluation.not_sent)
         total = len(setup.tasks.val)
-        return Judged(
+        return GateDecision(
             action=Action.REJECT,
             score=setup.gate_score(evaluation.at_most),
             is_bound=True,
@@ -159,7 +168,7 @@ def _ask_gate(
             }
         )
     )
-    return Judged(
+    return GateDecision(
         action=ruling.result.action,
         score=setup.gate_score(evaluation.score),
         reason=ruling.reason,

@@ -1,6 +1,6 @@
 """A run put together from its parts: the one place that knows every room.
 
-The command line and the nights build a `Workshop` from what only they may read (keys, clock,
+The command line and the nights build a `TrainingContext` from what only they may read (keys, clock,
 project files) and open runs in it.
 """
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from skillgit.config import Config, Provider
 from skillgit.errors import ConfigError
-from skillgit.evaluation.rollout import Bench
-from skillgit.evaluation.wiring import Outside, open_bench, role_model, workers_for
+from skillgit.evaluation.rollout import Evaluator
+from skillgit.evaluation.wiring import Runtime, open_bench, role_model, workers_for
 from skillgit.gate import RULES
 from skillgit.models.journal import Journal
 from skillgit.ports import Clock, Paid, Rule
@@ -23,13 +23,13 @@ from skillgit.tasks import TaskSet
 
 
 @dataclass(frozen=True)
-class Workshop:
+class TrainingContext:
     """Everything that runs of one skill share. `prompts` are the texts by name."""
 
     config: Config
     tasks: TaskSet
     store: GitStore
-    bench: Bench
+    evaluator: Evaluator
     rule: Rule
     journal: Journal
     clock: Clock
@@ -55,37 +55,37 @@ def rule_of(config: Config) -> Rule:
     return RULES[config.gate.rule]
 
 
-def open_workshop(
-    config: Config, tasks: TaskSet, store: GitStore, journal: Journal, outside: Outside
-) -> Workshop:
+def open_training_context(
+    config: Config, tasks: TaskSet, store: GitStore, journal: Journal, runtime: Runtime
+) -> TrainingContext:
     """Build the models, the judges and the bench of a configuration.
 
     Raises: ConfigError, TaskError; what `key_of` raises for a missing key.
     """
     rule = rule_of(config)
-    bench = open_bench(config, tasks.tasks, outside)
-    optimizer = role_model(config, Role.OPTIMIZER, outside)
+    evaluator = open_bench(config, tasks.tasks, runtime)
+    optimizer = role_model(config, Role.OPTIMIZER, runtime)
 
     def asked_with(paid: Paid) -> Optimizer:
         return Optimizer(
             model=optimizer,
             model_name=config.optimizer.model,
             paid=paid,
-            texts=outside.prompts,
+            texts=runtime.prompts,
             seed=config.train.seed,
             temperature=config.optimizer.temperature,
             max_tokens=config.optimizer.max_tokens,
-            workers=workers_for(config, Role.OPTIMIZER, outside),
+            workers=workers_for(config, Role.OPTIMIZER, runtime),
         )
 
-    return Workshop(
+    return TrainingContext(
         config=config,
         tasks=tasks,
         store=store,
-        bench=bench,
+        evaluator=evaluator,
         rule=rule,
         journal=journal,
-        clock=outside.clock,
-        prompts=outside.prompts,
+        clock=runtime.clock,
+        prompts=runtime.prompts,
         optimizer_model=asked_with,
     )

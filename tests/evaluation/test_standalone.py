@@ -53,16 +53,16 @@ def measuring(
         counted.append(Counted(model, most))
         return counted[-1]
 
-    with project.workshop(wrap=wrap) as shop:
-        tasks = shop.tasks.of(split)
+    with project.workshop(wrap=wrap) as context:
+        tasks = context.tasks.of(split)
         yield (
             Measuring(
-                bench=replace(shop.bench, workers=1),
-                store=shop.store,
-                journal=shop.journal,
-                clock=shop.clock,
+                evaluator=replace(context.evaluator, workers=1),
+                store=context.store,
+                journal=context.journal,
+                clock=context.clock,
                 tasks=tasks,
-                val=frozenset(shop.bench.keys[t.id] for t in shop.tasks.val),
+                val=frozenset(context.evaluator.keys[t.id] for t in context.tasks.val),
                 max_unscored=0.2,
                 meter=settings.pop("meter", Meter()),
                 **settings,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from trials import measured, trial
 
 from skillgit.gate import RULES, pool
-from skillgit.gate.early_stop import Foresight
+from skillgit.gate.early_stop import EarlyStopper
 from skillgit.records import Measurements, Score
 
 score = st.sampled_from([0.0, 0.0, 1.0, 1.0, 0.5])
@@ -16,9 +16,9 @@ def keys(n: int) -> list[str]:
     return [f"t{i:03d}" for i in range(n)]
 
 
-def ahead(current: dict[str, float], rule: str = "strict", **options: object) -> Foresight:
+def ahead(current: dict[str, float], rule: str = "strict", **options: object) -> EarlyStopper:
     made = trial(measured(), measured(**current), order=tuple(current), **options)
-    return Foresight(RULES[rule], made, repeats=1, may_be_unscored=0)
+    return EarlyStopper(RULES[rule], made, repeats=1, may_be_unscored=0)
 
 
 def test_the_first_block_is_as_large_as_the_failures_needed() -> None:
@@ -89,10 +89,10 @@ def test_cutting_short_never_changes_a_verdict(rule: str, data: st.DataObject) -
             for seen in truth
         ]
 
-    foresight = Foresight(RULES[rule], made, repeats=repeats, may_be_unscored=n)
+    early_stopper = EarlyStopper(RULES[rule], made, repeats=repeats, may_be_unscored=n)
     sent = 0
     while sent < n:
-        block = foresight.block(rounds(sent), names[sent:])
+        block = early_stopper.block(rounds(sent), names[sent:])
         if block == 0:
             break
         sent += block

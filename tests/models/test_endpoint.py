@@ -5,11 +5,11 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from skillgit.models.endpoint import (
     AnswerForm,
-    Descent,
     Endpoint,
     Endpoints,
+    FallbackPlan,
     Feature,
-    Fit,
+    RequestForm,
     Sending,
     allows_strict,
     carried,
@@ -30,9 +30,9 @@ BARE = ModelRequest(model="m", messages=())
 
 
 def test_only_what_a_request_holds_can_be_refused() -> None:
-    assert carried(FULL, Fit()) == list(Feature)
-    assert carried(BARE, Fit()) == []
-    assert carried(FULL, Fit(seed=Sending.UNSENT)) == list(Feature)[:3]
+    assert carried(FULL, RequestForm()) == list(Feature)
+    assert carried(BARE, RequestForm()) == []
+    assert carried(FULL, RequestForm(seed=Sending.UNSENT)) == list(Feature)[:3]
 
 
 def test_the_feature_a_complaint_names_first_is_meant() -> None:
@@ -46,7 +46,7 @@ def test_the_feature_a_complaint_names_first_is_meant() -> None:
 
 def test_what_was_refused_is_remembered_by_address_and_model() -> None:
     endpoints = Endpoints()
-    endpoints.at("u", "m").took(FULL, Fit(), Fit(seed=Sending.UNSENT))
+    endpoints.at("u", "m").took(FULL, RequestForm(), RequestForm(seed=Sending.UNSENT))
     assert endpoints.at("u", "m").fit_for(FULL).seed is Sending.UNSENT
     assert endpoints.at("u", "n").fit_for(FULL).seed is Sending.SENT
     assert endpoints.at("v", "m").fit_for(FULL).seed is Sending.SENT
@@ -72,7 +72,7 @@ def test_a_schema_that_cannot_be_strict_leaves_the_others_strict() -> None:
 
 
 def test_without_a_reason_each_suspect_is_tried_alone_and_then_all() -> None:
-    descent = Descent(Endpoint(), FULL, patience=0)
+    descent = FallbackPlan(Endpoint(), FULL, patience=0)
     tried = []
     while descent.step(400, "bad request"):
         changed = [f for f in Feature if descent.fit.form(f) != descent.start.form(f)]
@@ -88,13 +88,13 @@ def test_what_was_taken_before_is_no_suspect() -> None:
     endpoint = Endpoint()
     start = endpoint.fit_for(FULL)
     endpoint.took(FULL, start, start)
-    assert not Descent(endpoint, FULL, patience=0).step(400, "bad request")
-    assert Descent(endpoint, FULL, patience=0).step(400, "bad seed")
+    assert not FallbackPlan(endpoint, FULL, patience=0).step(400, "bad request")
+    assert FallbackPlan(endpoint, FULL, patience=0).step(400, "bad seed")
 
 
 def test_what_another_call_learned_meanwhile_is_used() -> None:
     endpoint = Endpoint()
-    descent = Descent(endpoint, FULL, patience=0)
+    descent = FallbackPlan(endpoint, FULL, patience=0)
     endpoint.took(FULL, descent.start, descent.start._replace(answer=AnswerForm.FREE))
     assert descent.step(400, "response_format")
     assert descent.fit.answer is AnswerForm.FREE
@@ -102,12 +102,12 @@ def test_what_another_call_learned_meanwhile_is_used() -> None:
 
 @pytest.mark.parametrize("status", [401, 403, 408, 413, 429, 502, 503, 504])
 def test_other_troubles_are_no_refusals(status: int) -> None:
-    assert not Descent(Endpoint(), FULL, patience=0).step(status, "response_format")
+    assert not FallbackPlan(Endpoint(), FULL, patience=0).step(status, "response_format")
 
 
 def test_every_way_down_ends() -> None:
     for complaint in ("no", "response_format", "temperature seed", "max_tokens"):
-        descent = Descent(Endpoint(), FULL, patience=1)
+        descent = FallbackPlan(Endpoint(), FULL, patience=1)
         steps = sum(descent.step(status, complaint) for status in [500, 400, 422] * 20)
         assert steps <= 12
 

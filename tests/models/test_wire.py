@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgit.models.endpoint import AnswerForm, Fit, LimitForm, Sending
+from skillgit.models.endpoint import AnswerForm, LimitForm, RequestForm, Sending
 from skillgit.models.wire import BodyError, clean_text, error_text, read_reply, to_payload
 from skillgit.records import Message, ModelRequest, Speaker
 
@@ -83,7 +83,7 @@ def test_a_schema_is_asked_for_in_every_form(form: AnswerForm) -> None:
     request = ModelRequest(
         model="m", messages=(Message(role=Speaker.USER, content="x"),), answer_schema=schema
     )
-    sent = to_payload(request, Fit(answer=form)).get("response_format")
+    sent = to_payload(request, RequestForm(answer=form)).get("response_format")
     assert (
         sent
         == {
@@ -103,12 +103,12 @@ def test_a_schema_is_asked_for_in_every_form(form: AnswerForm) -> None:
 
 
 def test_a_schema_without_a_title_has_a_name() -> None:
-    sent = to_payload(ModelRequest(model="m", messages=(), answer_schema={}), Fit())
+    sent = to_payload(ModelRequest(model="m", messages=(), answer_schema={}), RequestForm())
     assert sent["response_format"]["json_schema"]["name"] == "answer"  # type: ignore[index, call-overload]
 
 
 def test_what_is_unsent_is_not_there() -> None:
     request = ModelRequest(model="m", messages=(), temperature=0.0, max_tokens=1, seed=0)
-    lowest = Fit(limit=LimitForm.UNSENT, temperature=Sending.UNSENT, seed=Sending.UNSENT)
+    lowest = RequestForm(limit=LimitForm.UNSENT, temperature=Sending.UNSENT, seed=Sending.UNSENT)
     assert to_payload(request, lowest).keys() == {"model", "messages"}
-    assert to_payload(request, Fit())["seed"] == 0
+    assert to_payload(request, RequestForm())["seed"] == 0

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgit.records import Edit, EditOp, Patch, RawPatch, Skill, SkillDocument, SourceType
-from skillgit.stages.evidence import Backed, Folder, backed_patches
+from skillgit.stages.evidence import EditDeduplicator, SupportedEdit, backed_patches
 
 SKILL = Skill(name="s", documents=(SkillDocument(path="SKILL.md", data=b""),))
 
@@ -35,10 +35,12 @@ def test_support_is_the_number_of_distinct_trajectories_however_edits_are_joined
     supports: list[list[set[int]]],
 ) -> None:
     patches = backed_patches([raw(i, s) for i, s in enumerate(supports)], SourceType.FAILURE)
-    fold = Folder(SKILL)
-    distinct = {task for group in patches for backed in group for task in backed.edit.task_ids}
-    (at_once,) = fold(backed for group in patches for backed in group)
-    (by_patch,) = fold(backed for group in patches for backed in fold(group))
+    fold = EditDeduplicator(SKILL)
+    distinct = {
+        task for group in patches for supported in group for task in supported.edit.task_ids
+    }
+    (at_once,) = fold(supported for group in patches for supported in group)
+    (by_patch,) = fold(supported for group in patches for supported in fold(group))
     assert at_once.edit.support_count == len(distinct)
     assert at_once.edit == by_patch.edit
     assert set(at_once.edit.task_ids) == distinct
@@ -48,5 +50,7 @@ def test_the_main_documents_alias_and_path_are_one_document() -> None:
     alias = Edit(op=EditOp.ADD, content="x")
     path = Edit(op=EditOp.ADD, content="x", target="SKILL.md")
     other = Edit(op=EditOp.ADD, content="x", target="other.md")
-    folded = Folder(SKILL)([Backed(alias, ()), Backed(path, ()), Backed(other, ())])
-    assert [backed.edit.target for backed in folded] == ["skill", "other.md"]
+    folded = EditDeduplicator(SKILL)(
+        [SupportedEdit(alias, ()), SupportedEdit(path, ()), SupportedEdit(other, ())]
+    )
+    assert [supported.edit.target for supported in folded] == ["skill", "other.md"]

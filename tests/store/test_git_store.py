@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skillgit.errors import ConflictError, RepositoryError
-from skillgit.history import ConfigNote, Phase, Position, RejectedLine, ReportNote, StepNote
+from skillgit.history import ConfigNote, Phase, RejectedLine, ReportNote, RunPosition, StepNote
 from skillgit.records import Action, Edit, EditOp, EditOutcome, Outcome
 from skillgit.store.git.names import NIGHT_NOTES, NOTES
 
@@ -172,10 +172,10 @@ def test_the_ledger_answers_by_content_in_any_run(train):
     trainer.skip(object_lines=((here, line),))
     (known,) = trainer.store.measurements(here, "a" * 16, repeats=1, before=None)
     assert set(known.scores) == {"0" * 16}
-    own = Position(run_id=trainer.head.run_id, step=0)
+    own = RunPosition(run_id=trainer.head.run_id, step=0)
     (none,) = trainer.store.measurements(here, "a" * 16, repeats=1, before=own)
     assert none.scores == {}
-    other = Position(run_id="f" * 12, step=0)
+    other = RunPosition(run_id="f" * 12, step=0)
     (known,) = trainer.store.measurements(here, "a" * 16, repeats=1, before=other)
     assert set(known.scores) == {"0" * 16}
 
@@ -463,8 +463,8 @@ def test_notes_of_one_run_do_not_answer_for_another(train, store):
         after=0.25,
     )
     store.add_lines("train-1", [(here, line)], message="train-1")
-    assert store.rejections(here, "a" * 16, before=Position(run_id="c" * 12, step=3)) == []
-    assert store.rejections(here, "a" * 16, before=Position(run_id="d" * 12, step=3)) == [line]
+    assert store.rejections(here, "a" * 16, before=RunPosition(run_id="c" * 12, step=3)) == []
+    assert store.rejections(here, "a" * 16, before=RunPosition(run_id="d" * 12, step=3)) == [line]
     assert store.rejections(here, "e" * 16, before=None) == []
     assert not isinstance(store.notes_on(here)[0], StepNote)
     assert NIGHT_NOTES not in list(store.repository.git.references)

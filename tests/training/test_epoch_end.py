@@ -27,7 +27,7 @@ from skillgit.records import Action, ModelRequest, Role
 from skillgit.train import train
 from skillgit.training.cost_estimate import most_calls
 from skillgit.training.resume import open_run
-from skillgit.training.state import Recorded, read_standing
+from skillgit.training.state import Recorded, load_state
 
 FOUR = CONFIG.replace("epochs = 2", "epochs = 4") + "stop_when_perfect = false\n"
 GUIDANCE = "<!-- SLOW_UPDATE_START -->"
@@ -153,9 +153,9 @@ def test_unmeasured_current_is_measured_before_the_gate_compares_with_it(tmp_pat
         return others(request)
 
     armed, records = False, []
-    with project.workshop(wrap=Scripted(say)) as shop:
-        shop.store.prepare()
-        for record in train(open_run(shop).training):
+    with project.workshop(wrap=Scripted(say)) as context:
+        context.store.prepare()
+        for record in train(open_run(context).training):
             records.append(record)
             armed = record.entry.step >= 2
             edit = KEY_RISKS if record.entry.step < 4 else harmful
@@ -197,9 +197,9 @@ def test_a_later_candidate_that_beats_best_takes_the_guidance_along(tmp_path: Pa
         return others(request)
 
     armed, records = False, []
-    with project.workshop(wrap=Scripted(say)) as shop:
-        shop.store.prepare()
-        for record in train(open_run(shop).training):
+    with project.workshop(wrap=Scripted(say)) as context:
+        context.store.prepare()
+        for record in train(open_run(context).training):
             records.append(record)
             armed = record.entry.step >= 2
             if record.entry.step >= 4:
@@ -287,9 +287,9 @@ def test_a_task_without_a_score_on_one_side_is_left_out(tmp_path: Path) -> None:
 
     project = Project(tmp_path / "project")
     armed = False
-    with project.workshop(wrap=Scripted(fails_once)) as shop:
-        shop.store.prepare()
-        loop = train(open_run(shop).training)
+    with project.workshop(wrap=Scripted(fails_once)) as context:
+        context.store.prepare()
+        loop = train(open_run(context).training)
         records = []
         for record in loop:
             records.append(record)
@@ -310,9 +310,9 @@ def test_a_comparison_of_which_nothing_comes_back_blocks_the_epochs_end(tmp_path
             raise CallError("timed out after 3 tries")
         return None
 
-    with project.workshop(wrap=Scripted(fails)) as shop:
-        shop.store.prepare()
-        loop = train(open_run(shop).training)
+    with project.workshop(wrap=Scripted(fails)) as context:
+        context.store.prepare()
+        loop = train(open_run(context).training)
         while not armed:
             armed = next(loop).entry.step == 4
         with pytest.raises(BlockedError, match="rollouts could be scored"):
@@ -457,11 +457,11 @@ def test_killed_at_any_call_of_a_phase_it_ends_the_same(
 
 def test_what_is_read_back_is_what_was_in_memory(tmp_path: Path) -> None:
     project = Project(tmp_path / "project", config=FEW)
-    with project.workshop() as shop:
-        shop.store.prepare()
-        setup = open_run(shop).training
+    with project.workshop() as context:
+        context.store.prepare()
+        setup = open_run(context).training
         for record in train(setup):
-            found = read_standing(setup)
+            found = load_state(setup)
             assert found is not None
             assert found.state == record.entry.state
             if record.entry.action is Action.EPOCH:
@@ -474,15 +474,15 @@ def test_what_is_read_back_is_what_was_in_memory(tmp_path: Path) -> None:
 
 def test_the_estimate_is_never_below_what_is_paid(tmp_path: Path) -> None:
     project = Project(tmp_path / "project", config=FEW)
-    with project.workshop() as shop:
-        shop.store.prepare()
-        opened = open_run(shop)
+    with project.workshop() as context:
+        context.store.prepare()
+        opened = open_run(context)
         estimated = most_calls(opened.training, None)
         left = None
         for record in train(opened.training):
             if record.entry.step == 5:
                 made = opened.meter.made
-                left = most_calls(opened.training, read_standing(opened.training)), made
+                left = most_calls(opened.training, load_state(opened.training)), made
         assert sum(estimated.values()) >= opened.meter.made
         assert left is not None
         assert sum(left[0].values()) >= opened.meter.made - left[1]

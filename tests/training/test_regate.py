@@ -39,26 +39,26 @@ def regate(
         counted.append(Counted(model, dies_after))
         return counted[-1]
 
-    with project.workshop(f"{OBEYS}\n{more}", wrap=wrap) as shop:
+    with project.workshop(f"{OBEYS}\n{more}", wrap=wrap) as context:
         head = RunHead(
             name="train-1",
             run_id="0123456789ab",
             skill="brief",
             onto="main",
             base="0" * 40,
-            target=fingerprint(dict(shop.bench.environment.fingerprint)),
+            target=fingerprint(dict(context.evaluator.environment.fingerprint)),
             run="",
-            metric=shop.config.gate.metric,
+            metric=context.config.gate.metric,
         )
         setup = OneLook(
             run=head,
-            config=shop.config,
-            tasks=shop.tasks,
-            bench=replace(shop.bench, workers=1),
-            store=shop.store,
-            rule=shop.rule,
+            config=context.config,
+            tasks=context.tasks,
+            evaluator=replace(context.evaluator, workers=1),
+            store=context.store,
+            rule=context.rule,
         )
-        yield Regate(setup, shop.store, shop.journal, shop.clock, Meter()), counted[1]
+        yield Regate(setup, context.store, context.journal, context.clock, Meter()), counted[1]
 
 
 @pytest.fixture

@@ -264,12 +264,12 @@ def test_at_the_runs_end_the_best_has_been_measured_twice(tmp_path: Path) -> Non
     project = Project(tmp_path / "project")
     records = project.train(LONG + gate("refresh_every = 7"), wrap=Lucky())
     state = records[-1].entry.state
-    with project.workshop() as shop:
-        skill = shop.store.skill_at(project.git("rev-parse", "skillopt/best").strip())
-        rounds = shop.store.measurements(
-            shop.store.object_id(skill), state.target, repeats=None, before=None
+    with project.workshop() as context:
+        skill = context.store.skill_at(project.git("rev-parse", "skillopt/best").strip())
+        rounds = context.store.measurements(
+            context.store.object_id(skill), state.target, repeats=None, before=None
         )
-    val = {shop.bench.keys[task.id] for task in shop.tasks.val}
+    val = {context.evaluator.keys[task.id] for task in context.tasks.val}
     counts = [len(val & set(measured.scores)) for measured in rounds]
     assert counts.count(8) == 2
     passed = sum(s.hard for m in rounds for k, s in m.scores.items() if s and k in val)

@@ -10,7 +10,7 @@ from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.evaluation import skill_of
 from skillgit.cli.sessions.project import Project, open_project
-from skillgit.cli.sessions.training import outside_of
+from skillgit.cli.sessions.training import runtime_of
 from skillgit.cli.show.output import (
     amount,
     count,
@@ -91,25 +91,25 @@ def measure_noise(project: Project, version: str, repeats: int) -> tuple[Noise, 
         clock=project.invocation.clock,
         command=project.invocation.typed("aa", version),
     )
-    outside = outside_of(project, tasks)
+    runtime = runtime_of(project, tasks)
     val = [task for task in tasks.tasks if task.split is Split.VAL]
-    bench = open_bench(config, val, outside)
+    evaluator = open_bench(config, val, runtime)
     with Journal(repository.private.journal, durable=durable) as journal:
         measuring = Measuring(
-            bench=bench,
+            evaluator=evaluator,
             store=store,
             journal=journal,
-            clock=outside.clock,
+            clock=runtime.clock,
             tasks=val,
-            val=frozenset(bench.keys.values()),
+            val=frozenset(evaluator.keys.values()),
             max_unscored=config.gate.max_unscored,
-            meter=Meter.within(config.budget, clock=outside.clock),
+            meter=Meter.within(config.budget, clock=runtime.clock),
         )
         rounds = _rounds(measuring, skill, repeats, project)
     noise = noise_of(skill, rounds, config.gate)
     if noise is None:
         raise UserError("no val task has a score in every measurement: there is nothing to compare")
-    return noise, {key: task_id for task_id, key in bench.keys.items()}
+    return noise, {key: task_id for task_id, key in evaluator.keys.items()}
 
 
 def _rounds(
@@ -148,7 +148,7 @@ def _complete(measuring: Measuring, object_id: str) -> int:
 
 
 def _snapshot(measuring: Measuring, at: int, repeats: int) -> Snapshot:
-    seen = Snapshot.of(measuring.bench.progress, measuring.meter)
+    seen = Snapshot.of(measuring.evaluator.progress, measuring.meter)
     return replace(seen, step=at, total_steps=repeats)
 
 

@@ -11,7 +11,7 @@ from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.worktree import Worktree, worktree_at
 from skillgit.cli.commands.train import run_training
 from skillgit.cli.init.setup import Choices, set_up
-from skillgit.cli.sessions.training import Wishes
+from skillgit.cli.sessions.training import TrainOptions
 from skillgit.cli.show.conclusion import print_conclusion
 from skillgit.cli.show.output import print_commands, say
 from skillgit.config import CONFIG_FILE, Provider
@@ -43,7 +43,7 @@ def command(invocation: Invocation, *, folder: str) -> None:
     say(f"{folder}: a repository with a skill, 72 tasks, and a simulated model")
     set_up(invocation, Choices(SKILL, tasks=TASKS, provider=Provider.SIMULATED))
     _commit(tree, "Set up skillgit", CONFIG_FILE)
-    print_conclusion(run_training(invocation, Wishes()))
+    print_conclusion(run_training(invocation, TrainOptions()))
     print(f"\n$ {invocation.typed_git('log', '--oneline', 'skillopt/best')}")
     print(tree.git.checked("log", "--oneline", "--no-decorate", "skillopt/best").text)
     print_commands(

@@ -10,7 +10,7 @@ import click
 from skillgit.cli.app.crash import secrets_of, without_secrets
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.doctor.checkup import checkup
-from skillgit.cli.doctor.rows import Patient, Row, State
+from skillgit.cli.doctor.rows import DoctorContext, Row, State
 from skillgit.cli.show.output import json_option, print_json, printable
 
 _NAME = 20
@@ -32,8 +32,8 @@ def command(context: click.Context, *, offline: bool, transcripts: bool, as_json
     """
     invocation = context.ensure_object(Invocation)
     states: Counter[State] = Counter()
-    patient = Patient(invocation=invocation, offline=offline, transcripts=transcripts)
-    for found in checkup(patient):
+    opened = DoctorContext(invocation=invocation, offline=offline, transcripts=transcripts)
+    for found in checkup(opened):
         row = _safe(found, invocation)
         states[row.state] += 1
         if as_json:

@@ -6,7 +6,7 @@ import click
 
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.options import skill_option
-from skillgit.cli.sessions.evaluation import Wishes, evaluate_versions
+from skillgit.cli.sessions.evaluation import EvalOptions, evaluate_versions
 from skillgit.cli.sessions.project import open_project
 from skillgit.cli.show.output import json_option, number, print_json
 from skillgit.cli.show.scores import Measured, Report, print_objects, print_report
@@ -71,7 +71,7 @@ def command(
 
     Exits with 1 when --min-score or --no-worse-than fails.
     """
-    wishes = Wishes(
+    options = EvalOptions(
         versions=versions,
         split=Split(split) if split else None,
         tasks=tasks,
@@ -80,8 +80,8 @@ def command(
         no_worse_than=no_worse_than,
         metric=Metric(metric) if metric else None,
     )
-    report = evaluate_versions(open_project(invocation, skill), wishes)
-    failures = failed(report, wishes)
+    report = evaluate_versions(open_project(invocation, skill), options)
+    failures = failed(report, options)
     if as_json:
         print_objects(report)
         print_json("verdict", {"ok": not failures, "failures": failures})
@@ -91,15 +91,15 @@ def command(
         raise UserError("; ".join(failures))
 
 
-def failed(report: Report, wishes: Wishes) -> list[str]:
+def failed(report: Report, options: EvalOptions) -> list[str]:
     """What was asked of the versions and does not hold, each in a sentence."""
     found = []
-    asked = [v for v in report.versions if v.name in wishes.versions]
+    asked = [v for v in report.versions if v.name in options.versions]
     for version in asked:
-        mean, least = report.mean(version), wishes.min_score
+        mean, least = report.mean(version), options.min_score
         if least is not None and (mean is None or beats(least, mean)):
             found.append(f"{version.name} scores {number(mean)}, less than {least:g}")
-    for version in asked if wishes.no_worse_than is not None else ():
+    for version in asked if options.no_worse_than is not None else ():
         compared = report.compared(version)
         if compared is None or beats(0.0, compared[0]):
             found.append(_worse(report, version, compared))

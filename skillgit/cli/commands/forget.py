@@ -7,7 +7,7 @@ import sys
 import click
 
 from skillgit.cli.app.invocation import Invocation
-from skillgit.cli.sessions.forget import ANSWERS, SESSIONS, TEXTS, Attic, Holding
+from skillgit.cli.sessions.forget import ANSWERS, SESSIONS, TEXTS, PrivateData, StoredData
 from skillgit.cli.show.output import (
     file_size,
     json_option,
@@ -43,19 +43,19 @@ def command(
     What an unfinished run or night needs is kept. Refs and notes of nights
     stay: the how-to on nights says how those go.
     """
-    attic = Attic(open_repository(invocation.directory), invocation)
+    private_data = PrivateData(open_repository(invocation.directory), invocation)
     flags = {ANSWERS: answers, SESSIONS: sessions, TEXTS: texts}
     kinds = [kind for kind, is_wanted in flags.items() if is_wanted]
-    holdings = attic.holdings()
+    holdings = private_data.holdings()
     meant = [holding for holding in holdings if holding.kind in kinds and holding.size]
     if not kinds:
         _show(holdings, invocation, as_json=as_json)
         return
-    attic.refuse_needed(kinds)
+    private_data.refuse_needed(kinds)
     if meant and not yes:
         _ask(meant, invocation, kinds)
     for kind in kinds:
-        attic.forget(kind)
+        private_data.forget(kind)
     if as_json:
         for holding in meant:
             print_json("forgotten", {"what": holding.kind, "bytes": holding.size})
@@ -64,7 +64,7 @@ def command(
     print(f"{file_size(freed)} forgotten" if freed else "there was nothing to forget")
 
 
-def _show(holdings: list[Holding], invocation: Invocation, *, as_json: bool) -> None:
+def _show(holdings: list[StoredData], invocation: Invocation, *, as_json: bool) -> None:
     if as_json:
         for holding in holdings:
             fields = {"what": holding.kind, "bytes": holding.size, "kept": holding.kept}
@@ -80,7 +80,7 @@ def _show(holdings: list[Holding], invocation: Invocation, *, as_json: bool) -> 
         print_commands([invocation.typed("forget", flag) for flag in flags], title="To forget it:")
 
 
-def _ask(meant: list[Holding], invocation: Invocation, kinds: list[str]) -> None:
+def _ask(meant: list[StoredData], invocation: Invocation, kinds: list[str]) -> None:
     """Nothing, if the person agrees.
 
     Raises: UserError when nobody does.

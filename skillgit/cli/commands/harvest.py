@@ -12,10 +12,10 @@ import click
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.sessions.harvest import (
     TASKS,
-    Field,
+    HarvestContext,
     damage_lines,
     given_time,
-    open_field,
+    open_harvest_context,
     read_until,
     write_until,
 )
@@ -80,23 +80,23 @@ def command(
     """
     if everything and since:
         raise UsageError("--all and --since exclude each other")
-    field = open_field(invocation)
-    target = invocation.path(output) if output else field.folder / TASKS
-    places = field.places(sources)
-    named = field.named(target, places)
+    context = open_harvest_context(invocation)
+    target = invocation.path(output) if output else context.folder / TASKS
+    places = context.places(sources)
+    named = context.named(target, places)
     started = given_time(since) if since else None
     if not since and not everything and target.exists():
-        started = read_until(field.folder, named)
-    _warn_of(field, target, output)
-    harvest = gather(places, field.wanted(started), field.digests())
-    text, max_tasks = _text_of(target), field.config.max_tasks
+        started = read_until(context.folder, named)
+    _warn_of(context, target, output)
+    harvest = gather(places, context.wanted(started), context.digests())
+    text, max_tasks = _text_of(target), context.config.max_tasks
     most = 2 * max_tasks + text.count("\n")
-    chosen = Miner(miner) if miner else field.config.miner
-    mined = field.mine(harvest.sessions, chosen, most=most)
-    updated = update(text, mined.tasks, ratio=field.ratio, max_tasks=max_tasks)
+    chosen = Miner(miner) if miner else context.config.miner
+    mined = context.mine(harvest.sessions, chosen, most=most)
+    updated = update(text, mined.tasks, ratio=context.ratio, max_tasks=max_tasks)
     _write(target, updated.text)
     ended = [session.ended for session in harvest.sessions if session.ended is not None]
-    write_until(field.folder, named, max(ended, default=None))
+    write_until(context.folder, named, max(ended, default=None))
     result = Result(harvest, mined, updated, target, started, private=output is None)
     if as_json:
         _print_json(result)
@@ -104,15 +104,15 @@ def command(
         _print(invocation, result, listed=listed)
 
 
-def _warn_of(field: Field, target: Path, output: str | None) -> None:
+def _warn_of(context: HarvestContext, target: Path, output: str | None) -> None:
     """Say so when the tasks would stand where git takes them along."""
     if output is None:
         return
-    inside = Path(os.path.realpath(target)).is_relative_to(field.tree.root)
-    private = Path(os.path.realpath(target)).is_relative_to(field.tree.private.path)
-    if not inside or private or field.tree.bare:
+    inside = Path(os.path.realpath(target)).is_relative_to(context.tree.root)
+    private = Path(os.path.realpath(target)).is_relative_to(context.tree.private.path)
+    if not inside or private or context.tree.bare:
         return
-    if field.tree.ask("check-ignore", "--quiet", "--", str(target)) is None:
+    if context.tree.ask("check-ignore", "--quiet", "--", str(target)) is None:
         say(
             f"warning: {output} is in the work tree and git does not ignore it; the tasks hold "
             "your own words, so look through them before you commit them"

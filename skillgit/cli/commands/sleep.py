@@ -9,7 +9,7 @@ import click
 
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.options import skill_option
-from skillgit.cli.sessions.night import Bedroom, night_session
+from skillgit.cli.sessions.night import NightSession, night_session
 from skillgit.cli.sessions.project import Project, check_task, open_project
 from skillgit.cli.sessions.schedule import schedule, unschedule
 from skillgit.cli.show.output import amount, json_option, print_commands, print_json, printable, say
@@ -97,7 +97,7 @@ def _sleep(project: Project, seeds: tuple[Task, ...] | None, *, dry_run: bool) -
 class _Watch:
     """What the display looks at, from another thread."""
 
-    def __init__(self, room: Bedroom) -> None:
+    def __init__(self, room: NightSession) -> None:
         self._room = room
         self._meter = Meter()
         self._told = False
@@ -117,7 +117,7 @@ class _Watch:
         return Snapshot.of(self._room.progress, self._meter)
 
 
-def _all_questions(room: Bedroom, project: Project) -> WaitingError | None:
+def _all_questions(room: NightSession, project: Project) -> WaitingError | None:
     """One error that names every question that waits."""
     if room.handoff is None or not room.handoff.waiting():
         return None

@@ -10,7 +10,7 @@ from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.estimate import foresee, print_foreseen
 from skillgit.cli.sessions.project import Project, open_project
-from skillgit.cli.sessions.training import Session, Wishes, training_session
+from skillgit.cli.sessions.training import TrainOptions, TrainSession, training_session
 from skillgit.cli.show.conclusion import (
     Conclusion,
     commands_after_training,
@@ -34,7 +34,7 @@ from skillgit.store.git.git_cli import gc_auto
 from skillgit.train import train
 from skillgit.training.cost_estimate import most_calls
 from skillgit.training.resume import Launch
-from skillgit.training.state import Recorded, read_standing
+from skillgit.training.state import Recorded, load_state
 
 COUNT = click.IntRange(1)
 
@@ -69,11 +69,11 @@ def command(
     """
     if new and start is not None:
         raise click.UsageError("--from begins a new run by itself: leave out --new")
-    wishes = Wishes(new=new, start=start, epochs=epochs, workers=workers, force=force)
+    options = TrainOptions(new=new, start=start, epochs=epochs, workers=workers, force=force)
     if only_estimate:
-        print_foreseen(foresee(open_project(invocation, skill), wishes), as_json=as_json)
+        print_foreseen(foresee(open_project(invocation, skill), options), as_json=as_json)
         return
-    conclusion = run_training(invocation, wishes, skill=skill, as_json=as_json)
+    conclusion = run_training(invocation, options, skill=skill, as_json=as_json)
     if as_json:
         print_json("result", conclusion.fields())
         return
@@ -82,11 +82,15 @@ def command(
 
 
 def run_training(
-    invocation: Invocation, wishes: Wishes, *, skill: str | None = None, as_json: bool = False
+    invocation: Invocation,
+    options: TrainOptions,
+    *,
+    skill: str | None = None,
+    as_json: bool = False,
 ) -> Conclusion:
     """Train to the run's end; what came out."""
     project = open_project(invocation, skill)
-    with training_session(project, wishes) as session:
+    with training_session(project, options) as session:
         run = session.opened.training.run
         if session.opened.launch is Launch.ENDED:
             say(f"{run.name} has ended, and nothing it depends on has changed; nothing was spent")
@@ -94,7 +98,7 @@ def run_training(
             # It may have been killed, or had no key, between its end and its proposal.
             session.store.finish(run)
         else:
-            invocation.resume = _to_resume(project, wishes)
+            invocation.resume = _to_resume(project, options)
             _announce(session)
             _iterate(session, as_json=as_json)
             gc_auto(project.git_in(session.store.repository))
@@ -102,16 +106,16 @@ def run_training(
         return conclusion_of(session.store, run.name)
 
 
-def _to_resume(project: Project, wishes: Wishes) -> str:
+def _to_resume(project: Project, options: TrainOptions) -> str:
     words: list[str] = []
-    for option, value in (("--epochs", wishes.epochs), ("--workers", wishes.workers)):
+    for option, value in (("--epochs", options.epochs), ("--workers", options.workers)):
         words += [option, str(value)] if value is not None else []
-    return project.typed("train", *words, *(["--force"] if wishes.force else []))
+    return project.typed("train", *words, *(["--force"] if options.force else []))
 
 
-def _announce(session: Session) -> None:
+def _announce(session: TrainSession) -> None:
     setup, meter = session.opened.training, session.opened.meter
-    standing = read_standing(setup)
+    standing = load_state(setup)
     calls = most_calls(setup, standing)
     parts = [f"{role.value} {amount(n)}" for role in Role if (n := calls.get(role, 0))]
     begun = f"goes on after step {standing.step}" if standing else "begins"
@@ -123,7 +127,7 @@ def _announce(session: Session) -> None:
         say(line)
 
 
-def _iterate(session: Session, *, as_json: bool) -> None:
+def _iterate(session: TrainSession, *, as_json: bool) -> None:
     watch = _Watch(session)
     with shown(watch.look) as write:
         for recorded in _watched(session, watch):
@@ -136,7 +140,7 @@ def _iterate(session: Session, *, as_json: bool) -> None:
                 write(f"warning: {warning}")
 
 
-def _watched(session: Session, watch: _Watch) -> Iterator[Recorded]:
+def _watched(session: TrainSession, watch: _Watch) -> Iterator[Recorded]:
     for recorded in train(session.opened.training):
         watch.state = recorded.entry.state
         watch.steps_done += recorded.entry.phase is Phase.STEP
@@ -146,7 +150,7 @@ def _watched(session: Session, watch: _Watch) -> Iterator[Recorded]:
 class _Watch:
     """What the display looks at, from another thread."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: TrainSession) -> None:
         self._session = session
         self._clock = session.clock
         self._began = self._clock.monotonic()

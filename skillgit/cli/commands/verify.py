@@ -24,11 +24,11 @@ from skillgit.cli.show.output import (
 from skillgit.config import Config, ModelConfig
 from skillgit.config.trust import TrustFile, untrusted
 from skillgit.errors import UserError
-from skillgit.evaluation.wiring import Outside
+from skillgit.evaluation.wiring import Runtime
 from skillgit.judges import judge_commands, judge_programs
 from skillgit.models.journal import Journal
 from skillgit.records import Role
-from skillgit.review.verify.base_revision import Ground, SkillGround, read_ground
+from skillgit.review.verify.base_revision import BaseRevision, SkillGround, read_ground
 from skillgit.review.verify.findings import Rerun, Severity, Verdict
 from skillgit.review.verify.rerun import Remeasuring
 from skillgit.review.verify.summary import summary
@@ -116,7 +116,7 @@ def _head(repository: Repository, invocation: Invocation) -> str:
 
 
 @contextmanager
-def _root(ground: Ground) -> Iterator[str | None]:
+def _root(ground: BaseRevision) -> Iterator[str | None]:
     """The base's files in a folder, where what measures is programs among them."""
     try:
         needed = any(ground.runs_programs(skill) for skill in ground.skills.values())
@@ -152,7 +152,7 @@ class _Rerun:
     """Measures base and proposal again, as the base says, once a person has trusted that."""
 
     def __init__(
-        self, invocation: Invocation, repository: Repository, ground: Ground, root: str | None
+        self, invocation: Invocation, repository: Repository, ground: BaseRevision, root: str | None
     ) -> None:
         self._invocation = invocation
         self._repository = repository
@@ -179,7 +179,7 @@ class _Rerun:
             clock=self._invocation.clock,
             command=self._invocation.typed("verify", "--rerun"),
         )
-        outside = Outside(
+        runtime = Runtime(
             key_of=self._key_of,
             clock=self._invocation.clock,
             prompts=self._ground.prompts(),
@@ -190,7 +190,7 @@ class _Rerun:
         )
         path, durable = self._repository.private.journal, not is_simulated(config)
         with Journal(path, durable=durable) as journal:
-            return Remeasuring(skill, tasks, store, journal, outside).compare(before, after)
+            return Remeasuring(skill, tasks, store, journal, runtime).compare(before, after)
 
     def _key_of(self, role: Role, model: ModelConfig) -> str | None:
         return find_key(model, role.value, self._invocation, self._tree)

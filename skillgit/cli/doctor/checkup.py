@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from skillgit.cli.doctor import ground, kept, setup
-from skillgit.cli.doctor.rows import Patient, Row, bad
+from skillgit.cli.doctor.rows import DoctorContext, Row, bad
 from skillgit.errors import SkillgitError
 
-CHECKS: Mapping[str, Callable[[Patient], Iterator[Row]]] = {
+CHECKS: Mapping[str, Callable[[DoctorContext], Iterator[Row]]] = {
     "skillgit": ground.programs,
     "repository": ground.repository,
     "identity": ground.identity,
@@ -33,10 +33,10 @@ CHECKS: Mapping[str, Callable[[Patient], Iterator[Row]]] = {
 """The checks in their order: each may need what an earlier one has opened."""
 
 
-def checkup(patient: Patient) -> Iterator[Row]:
+def checkup(context: DoctorContext) -> Iterator[Row]:
     """The rows of every check; an error that ends a check is its last row."""
     for name, check in CHECKS.items():
         try:
-            yield from check(patient)
+            yield from check(context)
         except SkillgitError as error:
             yield bad(name, error.message, error.hint)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from skillgit import __version__
 from skillgit.cli.app.worktree import Worktree, worktree_at
-from skillgit.cli.doctor.rows import Patient, Row, bad, ok, warn
+from skillgit.cli.doctor.rows import DoctorContext, Row, bad, ok, warn
 from skillgit.cli.show.progress import duration
 from skillgit.store.git.git_cli import GitCli, version
 from skillgit.store.git.inspection import broken_refs, lock_files
@@ -20,10 +20,10 @@ OLDEST_GIT = (2, 31)
 _STALE = 300.0  # Unit: seconds. No command of git holds a lock for so long.
 
 
-def programs(patient: Patient) -> Iterator[Row]:
+def programs(context: DoctorContext) -> Iterator[Row]:
     """Ourselves, and git."""
     yield ok("skillgit", f"{__version__}, Python {platform.python_version()}")
-    found = version(GitCli(patient.invocation.directory, patient.invocation.environ))
+    found = version(GitCli(context.invocation.directory, context.invocation.environ))
     shown = ".".join(map(str, found)) or "of an unknown version"
     if found < OLDEST_GIT:
         oldest = ".".join(map(str, OLDEST_GIT))
@@ -32,12 +32,12 @@ def programs(patient: Patient) -> Iterator[Row]:
         yield ok("git", shown)
 
 
-def repository(patient: Patient) -> Iterator[Row]:
+def repository(context: DoctorContext) -> Iterator[Row]:
     """What kind of repository this is; opens it."""
-    invocation = patient.invocation
+    invocation = context.invocation
     tree = worktree_at(invocation.directory, invocation.environ)
-    patient.tree = tree
-    patient.repository = open_repository(invocation.directory)
+    context.tree = tree
+    context.repository = open_repository(invocation.directory)
     kind = _kind(tree)
     if tree.ask("rev-parse", "--is-shallow-repository") == "true":
         do = invocation.typed_git("fetch", "--unshallow")
@@ -64,27 +64,27 @@ def _is_partial(tree: Worktree) -> bool:
     return bool(found)
 
 
-def identity(patient: Patient) -> Iterator[Row]:
+def identity(context: DoctorContext) -> Iterator[Row]:
     """Whose commits they will be."""
-    if patient.repository is not None:
-        name, email = patient.repository.identity()
+    if context.repository is not None:
+        name, email = context.repository.identity()
         yield ok("identity", f"{name} <{email}>")
 
 
-def names(patient: Patient) -> Iterator[Row]:
+def names(context: DoctorContext) -> Iterator[Row]:
     """Whether the names of our refs are free."""
-    if patient.repository is not None:
-        refuse_taken_names(patient.repository)
+    if context.repository is not None:
+        refuse_taken_names(context.repository)
         yield ok("names", "no ref stands where skillgit's have to")
 
 
-def refs(patient: Patient) -> Iterator[Row]:
+def refs(context: DoctorContext) -> Iterator[Row]:
     """Refs whose files hold no id: one of them breaks fetch for the whole repository."""
-    if patient.repository is None:
+    if context.repository is None:
         return
-    broken = broken_refs(patient.repository)
+    broken = broken_refs(context.repository)
     for file in broken:
-        name = file.relative_to(patient.repository.common).as_posix()
+        name = file.relative_to(context.repository.common).as_posix()
         yield bad(
             "refs",
             f"{name} holds no id ({file.stat().st_size} bytes)",
@@ -94,13 +94,13 @@ def refs(patient: Patient) -> Iterator[Row]:
         yield ok("refs", "every ref can be read")
 
 
-def locks(patient: Patient) -> Iterator[Row]:
+def locks(context: DoctorContext) -> Iterator[Row]:
     """Lock files of git that somebody has left."""
-    if patient.repository is None:
+    if context.repository is None:
         return
     found = False
-    now = patient.invocation.clock.now().timestamp()
-    for file, written in lock_files(patient.repository):
+    now = context.invocation.clock.now().timestamp()
+    for file, written in lock_files(context.repository):
         found = True
         age = max(0.0, now - written)
         says = f"{file} is there, {duration(age)} old"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import ValidationError
 
-from skillgit.cli.doctor.rows import Patient, Row, bad, ok, warn
+from skillgit.cli.doctor.rows import DoctorContext, Row, bad, ok, warn
 from skillgit.cli.sessions.runs import Runs
 from skillgit.cli.show.output import count, file_size
 from skillgit.history import ScoresLine, StepNote
@@ -27,21 +27,21 @@ from skillgit.store.runs.runs import read_commit
 _SHORT = 12
 
 
-def notes(patient: Patient) -> Iterator[Row]:
+def notes(context: DoctorContext) -> Iterator[Row]:
     """Whether every line of the notes can be read, and none that once stood there is gone."""
-    if patient.repository is None:
+    if context.repository is None:
         return
-    moves = list(_moves(patient.repository))
+    moves = list(_moves(context.repository))
     for ref in (NOTES, NIGHT_NOTES):
         name = ref.removeprefix("refs/")
-        yield from _lines(patient, patient.repository, name, ref)
+        yield from _lines(context, context.repository, name, ref)
         of_ref = [move for move in moves if move.get("ref") == ref]
-        lost = lost_lines(patient.repository.git, ref, of_ref)
+        lost = lost_lines(context.repository.git, ref, of_ref)
         if lost:
-            yield _loss(patient, name, lost)
+            yield _loss(context, name, lost)
 
 
-def _lines(patient: Patient, repository: Repository, name: str, ref: str) -> Iterator[Row]:
+def _lines(context: DoctorContext, repository: Repository, name: str, ref: str) -> Iterator[Row]:
     kinds: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
     broken: list[str] = []
@@ -56,7 +56,7 @@ def _lines(patient: Patient, repository: Repository, name: str, ref: str) -> Ite
                 broken.append(object_id)
     if broken:
         says = f"{count(len(broken), 'line')} cannot be read and count for nothing"
-        shown = patient.invocation.typed_git("notes", f"--ref={ref}", "show", broken[0])
+        shown = context.invocation.typed_git("notes", f"--ref={ref}", "show", broken[0])
         yield warn(name, f"{says}; the first is on {broken[0][:_SHORT]}", shown)
     if unknown:
         listed = ", ".join(f"{n} {kind!r}" for kind, n in sorted(unknown.items()))
@@ -66,11 +66,11 @@ def _lines(patient: Patient, repository: Repository, name: str, ref: str) -> Ite
         yield ok(name, f"{count(kinds.total(), 'line')}{f': {listed}' if listed else ''}")
 
 
-def _loss(patient: Patient, name: str, lost: list[Loss]) -> Row:
+def _loss(context: DoctorContext, name: str, lost: list[Loss]) -> Row:
     objects = len({loss.object_id for loss in lost})
     commit = lost[0].commit[:_SHORT]
     side = f"{name.removeprefix('notes/')}-lost"
-    git = patient.invocation.typed_git
+    git = context.invocation.typed_git
     return bad(
         name,
         f"{count(len(lost), 'line')} on {count(objects, 'object')} that once stood there "
@@ -81,20 +81,20 @@ def _loss(patient: Patient, name: str, lost: list[Loss]) -> Row:
     )
 
 
-def ledger(patient: Patient) -> Iterator[Row]:
+def ledger(context: DoctorContext) -> Iterator[Row]:
     """Whether every step of every run has its note, and what scores there are."""
-    if patient.repository is None or not patient.stores:
+    if context.repository is None or not context.stores:
         return
-    runs = Runs(patient.repository, patient.invocation)
+    runs = Runs(context.repository, context.invocation)
     for run in runs.names():
-        missing = sum(1 for _ in _without_note(patient.stores[0], runs, run))
+        missing = sum(1 for _ in _without_note(context.stores[0], runs, run))
         if missing:
             yield warn(
                 "ledger",
                 f"{count(missing, 'step')} of {run} without a note: what was tried is not known",
-                f"Notes are not fetched by default: {patient.invocation.typed('sync')}",
+                f"Notes are not fetched by default: {context.invocation.typed('sync')}",
             )
-    found = noted_objects(patient.repository.git, NOTES)
+    found = noted_objects(context.repository.git, NOTES)
     lines = [parse_line(text) for _, texts in found for text in texts]
     scores = [line for line in lines if isinstance(line, ScoresLine)]
     known = sum(pair is not None for line in scores for pair in line.tasks.values())
@@ -111,20 +111,20 @@ def _without_note(store: GitStore, runs: Runs, run: str) -> Iterator[str]:
             yield commit.id
 
 
-def best(patient: Patient) -> Iterator[Row]:
+def best(context: DoctorContext) -> Iterator[Row]:
     """Whether each skill's tags are on the version that the run branches say is best."""
-    if patient.repository is None or patient.project is None:
+    if context.repository is None or context.project is None:
         return
-    for store, project in zip(patient.stores, patient.project.each(), strict=False):
+    for store, project in zip(context.stores, context.project.each(), strict=False):
         several, is_default = project.skill is not None, project.is_default
         for tag in tags_of(project.skill or "", several=several, is_default=is_default):
-            yield _best(patient, patient.repository, store, tag)
+            yield _best(context, context.repository, store, tag)
 
 
-def _best(patient: Patient, repository: Repository, store: GitStore, tag: str) -> Row:
+def _best(context: DoctorContext, repository: Repository, store: GitStore, tag: str) -> Row:
     short = tag.removeprefix("refs/tags/")
     there, belongs = store.refs.read(tag), store.best()
-    git = patient.invocation.typed_git
+    git = context.invocation.typed_git
     if there is not None and read_commit(repository.git, there) is None:
         renamed = f"{git('tag', 'old-skillopt-best', tag)} && {git('tag', '-d', short)}"
         return bad("best", f"the tag {short} is on no commit of a run", renamed)
@@ -139,16 +139,16 @@ def _best(patient: Patient, repository: Repository, store: GitStore, tag: str) -
     return warn("best", says, git("update-ref", tag, belongs))
 
 
-def moves(patient: Patient) -> Iterator[Row]:
+def moves(context: DoctorContext) -> Iterator[Row]:
     """Whether the log of ref moves can be read: `undo` goes by it."""
-    if patient.repository is None:
+    if context.repository is None:
         return
-    file = patient.repository.common / "skillgit" / "moves.jsonl"
+    file = context.repository.common / "skillgit" / "moves.jsonl"
     if not file.is_file():
         yield ok("moves", "no ref was moved yet")
         return
     lines = file.read_bytes().splitlines()
-    read = sum(1 for _ in _moves(patient.repository))
+    read = sum(1 for _ in _moves(context.repository))
     if read < len(lines):
         says = f"{count(len(lines) - read, 'line')} of {len(lines)} cannot be read"
         yield warn("moves", f"{says} in {file}", "Nothing has to be done: they are passed over.")
@@ -156,37 +156,37 @@ def moves(patient: Patient) -> Iterator[Row]:
         yield ok("moves", f"{count(read, 'move')} logged")
 
 
-def private(patient: Patient) -> Iterator[Row]:
+def private(context: DoctorContext) -> Iterator[Row]:
     """What lies in the private folder, which is never committed."""
-    if patient.repository is None:
+    if context.repository is None:
         return
-    for path, size in private_files(patient.repository):
+    for path, size in private_files(context.repository):
         yield ok("private", f"{path}, {file_size(size)}")
-    file = patient.repository.common / "skillgit" / "journal.sqlite"
+    file = context.repository.common / "skillgit" / "journal.sqlite"
     if file.is_file():
         with Journal(file, durable=False) as journal:
             yield ok("journal", f"readable; {count(len(journal.runs()), 'run')} in it")
 
 
-def unfinished(patient: Patient) -> Iterator[Row]:
+def unfinished(context: DoctorContext) -> Iterator[Row]:
     """The runs that have not ended."""
-    if patient.repository is None:
+    if context.repository is None:
         return
-    runs = Runs(patient.repository, patient.invocation)
+    runs = Runs(context.repository, context.invocation)
     names = runs.names()
     for run in names:
         tip = next(iter(runs.history(run)))
         if tip.action is not Action.END:
-            do = f"{patient.invocation.typed('train')} goes on with the newest"
+            do = f"{context.invocation.typed('train')} goes on with the newest"
             yield warn("runs", f"{run} has not ended: it is at step {tip.step}", do)
     yield ok("runs", f"{count(len(names), 'run')} here")
 
 
-def remotes(patient: Patient) -> Iterator[Row]:
+def remotes(context: DoctorContext) -> Iterator[Row]:
     """Whether a plain push would send what speaks of a person's own sessions."""
-    if patient.repository is None:
+    if context.repository is None:
         return
-    found = leaks(patient.repository.git)
+    found = leaks(context.repository.git)
     for leak in found:
         says = f"{leak.remote} ({leak.setting}) would be sent private refs"
         do = f"Push by name, or leave nights out: git config remote.{leak.remote}.push HEAD"

@@ -47,7 +47,7 @@ def bad(name: str, says: str, do: str) -> Row:
 
 
 @dataclass
-class Patient:
+class DoctorContext:
     """What could be opened so far; what could not is `None`, and its checks are left out.
 
     `tasks` are those of all skills together, and `stores` has one for each skill.

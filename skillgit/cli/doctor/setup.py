@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Iterator
 
 from skillgit.cli.app.keys import find_key
-from skillgit.cli.doctor.rows import Patient, Row, bad, ok, warn
-from skillgit.cli.sessions.harvest import damage_lines, open_field
+from skillgit.cli.doctor.rows import DoctorContext, Row, bad, ok, warn
+from skillgit.cli.sessions.harvest import damage_lines, open_harvest_context
 from skillgit.cli.sessions.project import Project, open_project
-from skillgit.cli.sessions.training import outside_of
+from skillgit.cli.sessions.training import runtime_of
 from skillgit.cli.show.output import count, say
 from skillgit.config import CONFIG_FILE, Config, ModelConfig, Provider, without_user_info
 from skillgit.errors import BlockedError, CallError, UserError
@@ -27,25 +27,25 @@ _TIMEOUT = 30.0  # Unit: seconds. A server that is up answers a word in less.
 _FEW_TOKENS = 16
 
 
-def config(patient: Patient) -> Iterator[Row]:
+def config(context: DoctorContext) -> Iterator[Row]:
     """The configuration; reads it."""
-    if patient.tree is None:
+    if context.tree is None:
         return
-    project = open_project(patient.invocation)
-    patient.project = project
+    project = open_project(context.invocation)
+    context.project = project
     for model in (project.config.target, project.config.optimizer, project.config.judge):
-        key = patient.invocation.environ.get(model.api_key_env or "") if model else None
-        patient.invocation.secrets |= {key} if key else set()
+        key = context.invocation.environ.get(model.api_key_env or "") if model else None
+        context.invocation.secrets |= {key} if key else set()
     skills = f", {count(len(project.skills), 'skill')}" if project.skills else ""
     yield ok("config", f"{CONFIG_FILE} is valid{skills}")
 
 
-def tasks(patient: Patient) -> Iterator[Row]:
+def tasks(context: DoctorContext) -> Iterator[Row]:
     """The tasks of each skill; reads them."""
-    if patient.project is None:
+    if context.project is None:
         return
     every: dict[str, Task] = {}
-    for project in patient.project.each():
+    for project in context.project.each():
         if project.is_for_nights:
             path = project.config.tasks.path
             yield ok("tasks", f"none in {path}: nights make tasks of their own")
@@ -55,30 +55,30 @@ def tasks(patient: Patient) -> Iterator[Row]:
         sizes = f"{len(found.train)} train, {len(found.val)} val, {len(found.test)} test"
         says = f"{count(len(found.tasks), 'task')} ({sizes}) in {project.config.tasks.path}"
         yield ok("tasks", f"{project.skill}: {says}" if project.skill else says)
-    patient.tasks = TaskSet(tasks=tuple(every.values()))
+    context.tasks = TaskSet(tasks=tuple(every.values()))
 
 
-def skill(patient: Patient) -> Iterator[Row]:
+def skill(context: DoctorContext) -> Iterator[Row]:
     """Each skill as it is committed where runs start; opens its store."""
-    if patient.project is None or patient.repository is None:
+    if context.project is None or context.repository is None:
         return
-    for project in patient.project.each():
-        yield _skill(patient, project, patient.repository)
+    for project in context.project.each():
+        yield _skill(context, project, context.repository)
 
 
-def _skill(patient: Patient, project: Project, repository: Repository) -> Row:
+def _skill(context: DoctorContext, project: Project, repository: Repository) -> Row:
     onto = project.config.repo.onto
     found = committed_skill(repository, project.config.skill, onto)
     store = GitStore(
         repository,
         project.config.skill,
         skill_name=found.name,
-        clock=patient.invocation.clock,
+        clock=context.invocation.clock,
         private=True,
         several=project.skill is not None,
         is_default=project.is_default,
     )
-    patient.stores.append(store)
+    context.stores.append(store)
     check_skill(found)
     paths = [document.path for document in found.documents]
     says = f"{found.name}: {', '.join(paths)}, committed on {onto}"
@@ -89,63 +89,63 @@ def _skill(patient: Patient, project: Project, repository: Repository) -> Row:
     return warn("skill", f"{says}; {', '.join(changed)} has changes that are not", do)
 
 
-def trust(patient: Patient) -> Iterator[Row]:
+def trust(context: DoctorContext) -> Iterator[Row]:
     """Whether a person has agreed to what the committed files ask for."""
-    if patient.project is None:
+    if context.project is None:
         return
-    missing = patient.project.untrusted(patient.tasks or TaskSet(tasks=()))
-    patient.trusted = not missing
+    missing = context.project.untrusted(context.tasks or TaskSet(tasks=()))
+    context.trusted = not missing
     for demand in missing:
-        yield bad("trust", f"not agreed to: {demand.line}", patient.invocation.typed("trust"))
+        yield bad("trust", f"not agreed to: {demand.line}", context.invocation.typed("trust"))
     if not missing:
         yield ok("trust", "nothing waits for your word")
 
 
-def keys(patient: Patient) -> Iterator[Row]:
+def keys(context: DoctorContext) -> Iterator[Row]:
     """Whether there is a key for each role; only its variable's name is ever shown."""
-    if patient.project is None:
+    if context.project is None:
         return
-    for role, model in _asked(patient):
+    for role, model in _asked(context):
         name = f"key {role.value}"
         if model.provider is not Provider.OPENAI or not model.api_key_env:
             yield ok(name, "none is needed")
             continue
         try:
-            found = find_key(model, role.value, patient.invocation, patient.project.tree)
+            found = find_key(model, role.value, context.invocation, context.project.tree)
         except UserError as error:
             yield bad(name, error.message, error.hint)
             continue
         yield ok(name, f"{model.api_key_env} is {'set' if found else 'not set, and not needed'}")
 
 
-def models(patient: Patient) -> Iterator[Row]:
+def models(context: DoctorContext) -> Iterator[Row]:
     """Whether each model answers, with one tiny call; a program is only looked for."""
-    project = patient.project
+    project = context.project
     if project is None:
         return
-    asked = _asked(patient)
+    asked = _asked(context)
     called = [role.value for role, model in asked if model.provider is Provider.OPENAI]
-    if called and patient.trusted and not patient.offline:
+    if called and context.trusted and not context.offline:
         say(f"asking for one word, one call each: {', '.join(called)}")
     for role, model in asked:
         if model.provider is Provider.COMMAND:
             yield _program(project, model)
-        elif patient.offline:
+        elif context.offline:
             yield ok(f"model {role.value}", f"{model.model}: not asked (--offline)")
-        elif not patient.trusted:
-            do = f"{patient.invocation.typed('trust')}, then this again"
+        elif not context.trusted:
+            do = f"{context.invocation.typed('trust')}, then this again"
             yield warn(f"model {role.value}", f"{model.model}: not asked before you trust it", do)
         else:
             yield _answer(project, role, model)
 
 
-def _asked(patient: Patient) -> list[tuple[Role, ModelConfig]]:
+def _asked(context: DoctorContext) -> list[tuple[Role, ModelConfig]]:
     """The roles that a training asks, each with its model; the judge's if it is one of its own."""
-    if patient.project is None:
+    if context.project is None:
         return []
-    config = patient.project.config
+    config = context.project.config
     found = [(Role.TARGET, config.target), (Role.OPTIMIZER, config.optimizer)]
-    tasks = patient.tasks.tasks if patient.tasks is not None else ()
+    tasks = context.tasks.tasks if context.tasks is not None else ()
     if config.judge is not None and any(judge_asks(task) is Asks.MODEL for task in tasks):
         found.append((Role.JUDGE, judge_config(config)))
     return found
@@ -167,7 +167,7 @@ def _answer(project: Project, role: Role, model: ModelConfig) -> Row:
         what = f"{model.model}, simulated"
     try:
         found = role_model(
-            _for_one_call(project.config), role, outside_of(project, TaskSet(tasks=()))
+            _for_one_call(project.config), role, runtime_of(project, TaskSet(tasks=()))
         )
         reply = found.complete(
             ModelRequest(
@@ -197,12 +197,12 @@ def _for_one_call(config: Config) -> Config:
 # ── The check of agents' transcripts: what a harvest could not read of them.
 
 
-def transcripts(patient: Patient) -> Iterator[Row]:
+def transcripts(context: DoctorContext) -> Iterator[Row]:
     """Damaged lines and record types that no reader knows, by source; only if asked for."""
-    if not patient.transcripts:
+    if not context.transcripts:
         return
-    field = open_field(patient.invocation)
-    found = transcript_damage(field.places(), field.wanted(None), field.digests())
+    harvest = open_harvest_context(context.invocation)
+    found = transcript_damage(harvest.places(), harvest.wanted(None), harvest.digests())
     for source, damage in found.items():
         lines = damage_lines(source, damage)
         for line in lines:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from skillgit.cli.sessions.project import Project
 from skillgit.cli.sessions.runs import Runs
-from skillgit.cli.sessions.training import Wishes, outside_of
+from skillgit.cli.sessions.training import TrainOptions, runtime_of
 from skillgit.cli.show.gate_power import odds_lines
 from skillgit.cli.show.output import amount, count, print_json, print_table
 from skillgit.models.journal import Journal
@@ -21,8 +21,8 @@ from skillgit.store.git_store import GitStore
 from skillgit.store.skills.skills import committed_skill
 from skillgit.training.cost_estimate import Costs, Estimate, estimate
 from skillgit.training.resume import Launch, OpenRun, open_run
-from skillgit.training.state import read_standing
-from skillgit.training.wiring import open_workshop
+from skillgit.training.state import load_state
+from skillgit.training.wiring import open_training_context
 
 _JOURNAL = "journal.sqlite"
 
@@ -36,12 +36,12 @@ class Foreseen:
     odds: list[str]
 
 
-def foresee(project: Project, wishes: Wishes) -> Foreseen:
+def foresee(project: Project, options: TrainOptions) -> Foreseen:
     """What a training would cost, reckoned without touching anything.
 
     Raises: SkillgitError for whatever the training would stumble over at its start.
     """
-    invocation, config = project.invocation, wishes.applied(project.config)
+    invocation, config = project.invocation, options.applied(project.config)
     tasks = project.tasks()
     repository = open_repository(invocation.directory, durable=False)
     skill = committed_skill(repository, config.skill, config.repo.onto)
@@ -54,18 +54,18 @@ def foresee(project: Project, wishes: Wishes) -> Foreseen:
         is_default=project.is_default,
     )
     runs = Runs(repository, invocation, skill=project.skill)
-    start = None if wishes.start is None else store.skill_at(runs.commit_of(wishes.start))
+    start = None if options.start is None else store.skill_at(runs.commit_of(options.start))
     # No call is made, so no key is needed, and no program is run.
-    outside = replace(
-        outside_of(project, tasks), key_of=lambda _role, _model: "none", may_run=lambda _: True
+    runtime = replace(
+        runtime_of(project, tasks), key_of=lambda _role, _model: "none", may_run=lambda _: True
     )
     with _copied_journal(repository) as journal:
-        shop = open_workshop(config, tasks, store, journal, outside)
-        opened = open_run(shop, new=wishes.new, start=start, force=wishes.force)
+        context = open_training_context(config, tasks, store, journal, runtime)
+        opened = open_run(context, new=options.new, start=start, force=options.force)
         if opened.launch is Launch.ENDED:
             return Foreseen(opened, None, [])
         setup = opened.training
-        standing = read_standing(setup)
+        standing = load_state(setup)
         found = estimate(setup, standing, journal.usage())
         return Foreseen(opened, found, odds_lines(setup, standing))
 

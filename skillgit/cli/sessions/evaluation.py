@@ -10,7 +10,7 @@ from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.sessions.paying import paying
 from skillgit.cli.sessions.project import Project
 from skillgit.cli.sessions.runs import Runs
-from skillgit.cli.sessions.training import outside_of
+from skillgit.cli.sessions.training import runtime_of
 from skillgit.cli.show.scores import Measured, Report
 from skillgit.errors import UsageError, UserError
 from skillgit.evaluation.standalone import SCOPE, Measuring, Scores
@@ -29,7 +29,7 @@ WORK_TREE = ("WORKTREE", ".")
 
 
 @dataclass(frozen=True)
-class Wishes:
+class EvalOptions:
     """What was asked for on the command line."""
 
     versions: tuple[str, ...]
@@ -57,42 +57,42 @@ class Wishes:
         return words
 
 
-def evaluate_versions(project: Project, wishes: Wishes) -> Report:
+def evaluate_versions(project: Project, options: EvalOptions) -> Report:
     """The versions with their scores, the base first.
 
     Raises: every SkillgitError that a config, a repository or a key can be the reason for.
     """
     invocation, config = project.invocation, project.config
     task_set = project.tasks()
-    tasks, where = chosen_tasks(task_set, wishes)
+    tasks, where = chosen_tasks(task_set, options)
     meant = TaskSet(tasks=tuple(tasks))
     project.require_trust(meant)
     durable = not is_simulated(config)
     repository = open_repository(invocation.directory, durable=durable)
-    names = list(dict.fromkeys([*_first(wishes.no_worse_than), *wishes.versions]))
+    names = list(dict.fromkeys([*_first(options.no_worse_than), *options.versions]))
     skills = {name: skill_of(name, project, repository) for name in names}
     store = _store(project, repository, next(iter(skills.values())), names)
-    outside = outside_of(project, meant)
-    bench = open_bench(config, tasks, outside)
+    runtime = runtime_of(project, meant)
+    evaluator = open_bench(config, tasks, runtime)
     with Journal(repository.private.journal, durable=durable) as journal:
         measuring = Measuring(
-            bench=bench,
+            evaluator=evaluator,
             store=store,
             journal=journal,
-            clock=outside.clock,
+            clock=runtime.clock,
             tasks=tasks,
-            val=frozenset(bench.keys[t.id] for t in tasks if t.split is Split.VAL),
+            val=frozenset(evaluator.keys[t.id] for t in tasks if t.split is Split.VAL),
             max_unscored=config.gate.max_unscored,
-            meter=Meter.within(config.budget, clock=outside.clock),
-            again=wishes.again,
+            meter=Meter.within(config.budget, clock=runtime.clock),
+            again=options.again,
         )
-        scores = _measured(measuring, [*skills.values()], invocation, wishes)
+        scores = _measured(measuring, [*skills.values()], invocation, options)
     versions = [Measured(name, scores[store.object_id(skill)]) for name, skill in skills.items()]
     return Report(
         versions=versions,
-        keys={task.id: bench.keys[task.id] for task in tasks},
+        keys={task.id: evaluator.keys[task.id] for task in tasks},
         where=where,
-        metric=wishes.metric or config.gate.metric,
+        metric=options.metric or config.gate.metric,
         mixed_weight=config.gate.mixed_weight,
     )
 
@@ -118,13 +118,13 @@ def _store(
     )
 
 
-def chosen_tasks(task_set: TaskSet, wishes: Wishes) -> tuple[list[Task], str]:
+def chosen_tasks(task_set: TaskSet, options: EvalOptions) -> tuple[list[Task], str]:
     """The tasks that are meant, and the word for where they are from.
 
     Raises: UserError when there are none; UsageError for an id that no task has.
     """
     ids = {task.id: task for task in task_set.tasks}
-    split = wishes.split or (None if wishes.tasks else Split.VAL)
+    split = options.split or (None if options.tasks else Split.VAL)
     tasks = list(task_set.tasks if split is None else task_set.of(split))
     where = split.value if split else "chosen"
     if not tasks:
@@ -132,7 +132,7 @@ def chosen_tasks(task_set: TaskSet, wishes: Wishes) -> tuple[list[Task], str]:
             f"no task is in {where}",
             hint=f"{len(task_set.train)} are in train, {len(task_set.val)} in val",
         )
-    wanted = [name for given in wishes.tasks for name in _ids_in(given, ids)]
+    wanted = [name for given in options.tasks for name in _ids_in(given, ids)]
     for name in wanted:
         if name not in {task.id for task in tasks}:
             near = difflib.get_close_matches(name, ids, n=1)
@@ -162,15 +162,15 @@ def skill_of(name: str, project: Project, repository: Repository) -> Skill:
 
 
 def _measured(
-    measuring: Measuring, skills: Sequence[Skill], invocation: Invocation, wishes: Wishes
+    measuring: Measuring, skills: Sequence[Skill], invocation: Invocation, options: EvalOptions
 ) -> dict[str, Scores]:
     with paying(
         invocation,
         measuring.store,
-        measuring.bench.progress,
+        measuring.evaluator.progress,
         measuring.meter,
         scope=SCOPE,
         most=measuring.most_calls(skills),
-        again=invocation.typed(*wishes.words),
+        again=invocation.typed(*options.words),
     ):
         return measuring.measure(skills)

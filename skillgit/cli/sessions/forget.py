@@ -24,7 +24,7 @@ _FOLDERS = {SESSIONS: ("harvest", "handoff"), TEXTS: ("proposals", "logs")}
 
 
 @dataclass(frozen=True)
-class Holding:
+class StoredData:
     """One kind of what is kept; `size` is of what may go, `kept` says what may not, and why.
 
     Unit: bytes.
@@ -36,7 +36,7 @@ class Holding:
     kept: str = ""
 
 
-class Attic:
+class PrivateData:
     """The private folder of one repository, gone through."""
 
     def __init__(self, repository: Repository, invocation: Invocation) -> None:
@@ -51,7 +51,7 @@ class Attic:
             command=invocation.typed("forget"),
         )
 
-    def holdings(self) -> list[Holding]:
+    def holdings(self) -> list[StoredData]:
         """What there is, and how much of it may go."""
         sizes = {path.name: size for path, size in private_files(self._repository)}
         night = self._unfinished_night()
@@ -62,13 +62,13 @@ class Attic:
 
         return [
             self._answers(),
-            Holding(
+            StoredData(
                 SESSIONS,
                 "what was read of agent sessions, the tasks mined from it, questions handed off",
                 0 if night else of(SESSIONS),
                 kept,
             ),
-            Holding(TEXTS, "the texts of pull requests, logs of nights, traces", of(TEXTS)),
+            StoredData(TEXTS, "the texts of pull requests, logs of nights, traces", of(TEXTS)),
         ]
 
     def refuse_needed(self, kinds: Collection[str]) -> None:
@@ -97,15 +97,15 @@ class Attic:
         for name in _FOLDERS[kind]:
             _remove(self._folder / name)
 
-    def _answers(self) -> Holding:
+    def _answers(self) -> StoredData:
         about = "answers of models and programs, word for word"
         if not (self._folder / "journal.sqlite").is_file():
-            return Holding(ANSWERS, about, 0)
+            return StoredData(ANSWERS, about, 0)
         with self._journal() as journal:
             sizes, ended = journal.sizes(), self._ended(journal)
         kept = [scope for scope in sizes if scope not in ended]
         why = f"{count(len(kept), 'run')} not ended" if kept else ""
-        return Holding(ANSWERS, about, sum(sizes[scope][1] for scope in ended), why)
+        return StoredData(ANSWERS, about, sum(sizes[scope][1] for scope in ended), why)
 
     def _ended(self, journal: Journal) -> list[str]:
         """The scopes whose answers nothing will ask for: runs that have ended or are gone."""

@@ -23,7 +23,15 @@ from skillgit.models.paid import Meter, StepPaid
 from skillgit.prompting.prompts import Optimizer
 from skillgit.records import Role
 from skillgit.records.canonical import fingerprint
-from skillgit.sleep.harvest import Damage, Digests, Place, Places, Session, Wanted, source_named
+from skillgit.sleep.harvest import (
+    Damage,
+    Digests,
+    Place,
+    Places,
+    Session,
+    Wanted,
+    source_named,
+)
 from skillgit.sleep.harvest.lines import parse_time
 from skillgit.sleep.mine import Mined, mine_heuristic, mine_llm
 from skillgit.tasks import TaskSet
@@ -37,7 +45,7 @@ RATIO = (0.5, 0.25, 0.25)
 
 
 @dataclass(frozen=True)
-class Field:
+class HarvestContext:
     """What is harvested, and for whom; `project` is `None` where there is no skillgit.toml yet."""
 
     invocation: Invocation
@@ -127,7 +135,7 @@ class Field:
         return (self.tree.root / folder).resolve()
 
 
-def open_field(invocation: Invocation) -> Field:
+def open_harvest_context(invocation: Invocation) -> HarvestContext:
     """What is harvested from the folder that the command runs in.
 
     Raises: RepositoryError, ConfigError.
@@ -136,8 +144,8 @@ def open_field(invocation: Invocation) -> Field:
     try:
         tree.read(CONFIG_FILE)
     except OSError:
-        return Field(invocation, tree, None)
-    return Field(invocation, tree, open_project(invocation))
+        return HarvestContext(invocation, tree, None)
+    return HarvestContext(invocation, tree, open_project(invocation))
 
 
 def read_until(folder: Path, what: str | None = None) -> datetime | None:

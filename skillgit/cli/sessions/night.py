@@ -7,11 +7,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from skillgit.cli.sessions.harvest import TASKS, Field, open_field
+from skillgit.cli.sessions.harvest import TASKS, HarvestContext, open_harvest_context
 from skillgit.cli.sessions.project import Project
-from skillgit.cli.sessions.training import outside_of
+from skillgit.cli.sessions.training import runtime_of
 from skillgit.config import Miner, NightOptimizer
-from skillgit.evaluation.wiring import Outside
+from skillgit.evaluation.wiring import Runtime
 from skillgit.models.journal import Journal
 from skillgit.records import Role, Task
 from skillgit.runtime.progress import Progress
@@ -31,7 +31,7 @@ from skillgit.training.wiring import is_simulated
 
 
 @dataclass(frozen=True)
-class Bedroom:
+class NightSession:
     """A project made ready for a night; `handoff` is there where somebody else is the optimizer."""
 
     project: Project
@@ -41,7 +41,7 @@ class Bedroom:
 
 
 @contextmanager
-def night_session(project: Project, seed_tasks: tuple[Task, ...] | None) -> Iterator[Bedroom]:
+def night_session(project: Project, seed_tasks: tuple[Task, ...] | None) -> Iterator[NightSession]:
     """Everything a night needs, open while the block runs.
 
     Raises: every SkillgitError that a config, a repository or a key can be the reason for.
@@ -63,20 +63,20 @@ def night_session(project: Project, seed_tasks: tuple[Task, ...] | None) -> Iter
         is_default=project.is_default,
     )
     store.prepare()
-    field = open_field(invocation)
-    tasks = TaskSet(tasks=seed_tasks or _known_tasks(store, _reviewed(field)))
+    context = open_harvest_context(invocation)
+    tasks = TaskSet(tasks=seed_tasks or _known_tasks(store, _reviewed(context)))
     project.require_trust(tasks)
-    outside, handoff = night_outside(project, tasks, store)
+    runtime, handoff = night_runtime(project, tasks, store)
     with Journal(repository.private.journal, durable=durable) as journal:
         parts = Parts(
             store=store,
             journal=journal,
-            outside=outside,
+            runtime=runtime,
             plans=PlanFile(repository.private.nights),
             project=str(project.tree.root),
-            gather=lambda since: _gathered(field, since, handoff),
+            gather=lambda since: _gathered(context, since, handoff),
         )
-        yield Bedroom(project, parts, outside.progress, handoff)
+        yield NightSession(project, parts, runtime.progress, handoff)
 
 
 def _known_tasks(store: GitStore, reviewed: str) -> tuple[Task, ...]:
@@ -85,34 +85,34 @@ def _known_tasks(store: GitStore, reviewed: str) -> tuple[Task, ...]:
     return tuple(item.task for item in read_archive(with_reviewed(state.tasks, reviewed)))
 
 
-def _reviewed(field: Field) -> str:
+def _reviewed(context: HarvestContext) -> str:
     """The file of mined tasks, which a person looks through and marks."""
     with suppress(OSError, UnicodeDecodeError):
-        return (field.folder / TASKS).read_text("utf-8-sig")
+        return (context.folder / TASKS).read_text("utf-8-sig")
     return ""
 
 
-def night_outside(
+def night_runtime(
     project: Project, tasks: TaskSet, store: GitStore
-) -> tuple[Outside, Handoff | None]:
+) -> tuple[Runtime, Handoff | None]:
     """What only the command line may read, for a night; its handoff where somebody else answers."""
-    outside = outside_of(project, tasks)
+    runtime = runtime_of(project, tasks)
     if project.config.sleep.optimizer is not NightOptimizer.HANDOFF:
-        return outside, None
+        return runtime, None
     handoff = Handoff(store.repository.private.handoff)
     roles = [Role.OPTIMIZER] if project.config.judge else [Role.OPTIMIZER, Role.JUDGE]
-    return replace(outside, stand_ins=dict.fromkeys(roles, handoff)), handoff
+    return replace(runtime, stand_ins=dict.fromkeys(roles, handoff)), handoff
 
 
-def _gathered(field: Field, since: datetime | None, handoff: Handoff | None) -> Gathered:
+def _gathered(context: HarvestContext, since: datetime | None, handoff: Handoff | None) -> Gathered:
     """What harvest and mine bring; where nobody is there to be asked, by the miner that asks nobody."""
-    harvest = gather(field.places(), field.wanted(since), field.digests())
-    miner = Miner.HEURISTIC if handoff is not None else field.config.miner
-    mined = field.mine(harvest.sessions, miner, most=2 * field.config.max_tasks)
+    harvest = gather(context.places(), context.wanted(since), context.digests())
+    miner = Miner.HEURISTIC if handoff is not None else context.config.miner
+    mined = context.mine(harvest.sessions, miner, most=2 * context.config.max_tasks)
     ended = [session.ended for session in harvest.sessions if session.ended is not None]
     return Gathered(
         tasks=tuple(mined.tasks),
         agents=tuple(session.source for session in harvest.sessions),
         until=max(ended, default=None),
-        reviewed=_reviewed(field),
+        reviewed=_reviewed(context),
     )

@@ -14,7 +14,7 @@ from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.notes.ledger import parse_lines
 from skillgit.store.notes.notes import Notes
-from skillgit.store.proposals.outcome import Decision, Fate, decision_on
+from skillgit.store.proposals.outcome import Decision, ProposalStatus, decision_on
 from skillgit.store.runs.sleep_ref import read_sleep
 
 
@@ -57,7 +57,11 @@ class NightStatus:
 
     def commands(self, project: Project) -> list[str]:
         """What to type about a proposal that waits."""
-        if self.last is None or self.decision is None or self.decision.fate is not Fate.WAITING:
+        if (
+            self.last is None
+            or self.decision is None
+            or self.decision.fate is not ProposalStatus.WAITING
+        ):
             return []
         run, onto = self.last.run, project.config.repo.onto
         return [

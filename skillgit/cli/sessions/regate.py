@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skillgit.cli.sessions.night import night_outside
+from skillgit.cli.sessions.night import night_runtime
 from skillgit.cli.sessions.paying import paying
 from skillgit.cli.sessions.project import Project
-from skillgit.cli.sessions.training import outside_of
+from skillgit.cli.sessions.training import runtime_of
 from skillgit.config import Config
 from skillgit.errors import UserError
-from skillgit.evaluation.wiring import Outside, open_bench
+from skillgit.evaluation.wiring import Runtime, open_bench
 from skillgit.history import Remeasured, RunHead
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
@@ -50,20 +50,20 @@ class Regating:
         if is_night(lineage.run):
             tasks = tasks_to_measure(project.config, store, lineage.run)
             config = night_config(project.config, len(tasks.train))
-            outside, _ = night_outside(project, tasks, store)
+            runtime, _ = night_runtime(project, tasks, store)
         else:
             tasks, config = project.tasks(), project.config
-            outside = outside_of(project, tasks)
+            runtime = runtime_of(project, tasks)
         project.require_trust(tasks)
         candidate, current = store.skill_in_tree(tree), store.skill_at(tip)
-        setup = self._setup(lineage, config, tasks, store, outside)
-        meter = Meter.within(config.budget, clock=outside.clock)
+        setup = self._setup(lineage, config, tasks, store, runtime)
+        meter = Meter.within(config.budget, clock=runtime.clock)
         with Journal(repository.private.journal, durable=durable) as journal:
-            regate = Regate(setup, store, journal, outside.clock, meter)
+            regate = Regate(setup, store, journal, runtime.clock, meter)
             with paying(
                 project.invocation,
                 store,
-                outside.progress,
+                runtime.progress,
                 meter,
                 scope=SCOPE,
                 most=regate.most_calls(candidate, current),
@@ -97,10 +97,10 @@ class Regating:
         return store
 
     def _setup(
-        self, lineage: Lineage, config: Config, tasks: TaskSet, store: GitStore, outside: Outside
+        self, lineage: Lineage, config: Config, tasks: TaskSet, store: GitStore, runtime: Runtime
     ) -> OneLook:
-        bench = open_bench(config, tasks.val, outside)
-        target = fingerprint(dict(bench.environment.fingerprint))
+        evaluator = open_bench(config, tasks.val, runtime)
+        target = fingerprint(dict(evaluator.environment.fingerprint))
         head = RunHead(
             name=lineage.run,
             run_id=lineage.run_id,
@@ -112,5 +112,10 @@ class Regating:
             metric=config.gate.metric,
         )
         return OneLook(
-            run=head, config=config, tasks=tasks, bench=bench, store=store, rule=rule_of(config)
+            run=head,
+            config=config,
+            tasks=tasks,
+            evaluator=evaluator,
+            store=store,
+            rule=rule_of(config),
         )

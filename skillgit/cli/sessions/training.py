@@ -12,7 +12,7 @@ from skillgit.cli.sessions.project import Project
 from skillgit.cli.sessions.runs import Runs
 from skillgit.cli.show.output import say
 from skillgit.config import Config, ModelConfig
-from skillgit.evaluation.wiring import Outside
+from skillgit.evaluation.wiring import Runtime
 from skillgit.judges import judge_commands
 from skillgit.models.journal import Journal
 from skillgit.ports import Clock
@@ -25,13 +25,13 @@ from skillgit.store.git_store import GitStore
 from skillgit.store.skills.skills import committed_skill
 from skillgit.tasks import TaskSet
 from skillgit.training.resume import Launch, OpenRun, open_run
-from skillgit.training.wiring import is_simulated, open_workshop
+from skillgit.training.wiring import is_simulated, open_training_context
 
 PROMPTS = ".skillgit/prompts"
 
 
 @dataclass(frozen=True)
-class Wishes:
+class TrainOptions:
     """What was asked for on the command line beside the config; `None` is not asked."""
 
     new: bool = False
@@ -48,7 +48,7 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Session:
+class TrainSession:
     """A run that is held and ready to be iterated, with what a display looks at."""
 
     opened: OpenRun
@@ -58,12 +58,12 @@ class Session:
 
 
 @contextmanager
-def training_session(project: Project, wishes: Wishes) -> Iterator[Session]:
+def training_session(project: Project, options: TrainOptions) -> Iterator[TrainSession]:
     """The run that a `train` means, held against any other trainer while the block runs.
 
     Raises: every SkillgitError that a config, a repository or a key can be the reason for.
     """
-    invocation, config = project.invocation, wishes.applied(project.config)
+    invocation, config = project.invocation, options.applied(project.config)
     tasks = project.tasks()
     project.require_trust(tasks)
     durable, clock = not is_simulated(config), invocation.clock
@@ -82,31 +82,31 @@ def training_session(project: Project, wishes: Wishes) -> Iterator[Session]:
     store.prepare()
     _mention_uncommitted(store, skill, config.repo.onto)
     runs = Runs(repository, invocation, skill=project.skill)
-    start = _start(runs, store, wishes.start)
-    if wishes.new and start is None:
+    start = _start(runs, store, options.start)
+    if options.new and start is None:
         _mention_unadopted(project, store, skill)
 
-    outside = outside_of(project, tasks)
+    runtime = runtime_of(project, tasks)
     with Journal(repository.private.journal, durable=durable) as journal, ExitStack() as held:
-        shop = open_workshop(config, tasks, store, journal, outside)
+        context = open_training_context(config, tasks, store, journal, runtime)
         with store.naming():
-            opened = open_run(shop, new=wishes.new, start=start, force=wishes.force)
+            opened = open_run(context, new=options.new, start=start, force=options.force)
             if opened.launch is not Launch.ENDED:
                 held.enter_context(store.hold(opened.training.run.name))
             if opened.launch is Launch.BEGIN:
                 # From here on no trainer of another skill takes the same number.
                 journal.begin_run(opened.training.run)
-        yield Session(opened, outside.progress, store, clock)
+        yield TrainSession(opened, runtime.progress, store, clock)
 
 
-def outside_of(project: Project, tasks: TaskSet) -> Outside:
+def runtime_of(project: Project, tasks: TaskSet) -> Runtime:
     """What only the command line may read, for a bench; the tasks' judges are trusted by now."""
     invocation, trusted = project.invocation, judge_commands(tasks.tasks)
 
     def key_of(role: Role, model: ModelConfig) -> str | None:
         return find_key(model, role.value, invocation, project.tree)
 
-    return Outside(
+    return Runtime(
         key_of=key_of,
         clock=invocation.clock,
         prompts=prompts_of(project),

@@ -19,7 +19,7 @@ from skillgit.store.runs.runs import read_commit
 class Conclusion:
     """A run's result; `proposal` is the branch to adopt, `None` when nothing was accepted.
 
-    `champion` is the version that the tag `best_name` is on, be it this run's or another's.
+    `run_best` is the version that the tag `best_name` is on, be it this run's or another's.
     """
 
     run: str
@@ -28,13 +28,13 @@ class Conclusion:
     best: Mark
     test: TestNote | None
     proposal: str | None
-    champion: RunCommit | None
+    run_best: RunCommit | None
     best_name: str = "skillopt/best"
 
     @property
     def holds_best(self) -> bool:
         """Whether the tag is on a version of this run."""
-        return self.champion is not None and self.champion.run == self.run
+        return self.run_best is not None and self.run_best.run == self.run
 
     def fields(self) -> dict[str, object]:
         """What the JSON of a result holds."""
@@ -62,7 +62,7 @@ def conclusion_of(store: GitStore, run: str) -> Conclusion:
         best=last.state.best,
         test=next((n for n in store.notes_on(last.id) if isinstance(n, TestNote)), None),
         proposal=branch.removeprefix(HEADS) if store.refs.read(branch) is not None else None,
-        champion=read_commit(store.repository.git, best) if best is not None else None,
+        run_best=read_commit(store.repository.git, best) if best is not None else None,
         best_name=store.best_name,
     )
 
@@ -80,10 +80,10 @@ def print_conclusion(found: Conclusion) -> None:
         test = found.test
         tasks = count(test.n_tasks, "test task")
         print(f"on {tasks}, never shown to it: {number(test.baseline)} -> {number(test.best)}")
-    champion = found.champion
-    if champion is not None and not found.holds_best:
-        score = number(champion.state.best.score)
-        print(f"{found.best_name} stays on {champion.run}@{champion.step}, which has {score}")
+    run_best = found.run_best
+    if run_best is not None and not found.holds_best:
+        score = number(run_best.state.best.score)
+        print(f"{found.best_name} stays on {run_best.run}@{run_best.step}, which has {score}")
 
 
 # ── What a person types next, as commands.

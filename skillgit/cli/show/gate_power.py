@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from skillgit.cli.show.output import count
 from skillgit.gate.power import Power, Sizes, power_of
-from skillgit.training.state import Standing, Training
+from skillgit.training.state import Training, TrainingState
 from skillgit.training.validate import look_at
 
 
-def odds_lines(setup: Training, standing: Standing | None) -> list[str]:
+def odds_lines(setup: Training, standing: TrainingState | None) -> list[str]:
     """A sentence on what the gate can tell apart, and a warning where that is little."""
     gate, tasks = setup.config.gate, len(setup.tasks.val)
     if not gate.enabled:
@@ -41,7 +41,7 @@ def odds_lines(setup: Training, standing: Standing | None) -> list[str]:
     return lines
 
 
-def gate_power(setup: Training, standing: Standing | None) -> tuple[Power, float]:
+def gate_power(setup: Training, standing: TrainingState | None) -> tuple[Power, float]:
     """What the gate can tell apart, and at which score that was reckoned."""
     gate = setup.config.gate
     score = standing.state.current.score if standing else None

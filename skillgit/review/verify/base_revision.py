@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from skillgit.config import CONFIG_FILE, Config, parse_configs
 from skillgit.errors import BlockedError, ConfigError, SkillgitError
-from skillgit.evaluation.wiring import Outside, open_bench
+from skillgit.evaluation.wiring import Runtime, open_bench
 from skillgit.judges import JudgeResources, build_judge, judge_commands
 from skillgit.ports import Clock
 from skillgit.prompting.prompts import load_prompts
@@ -46,7 +46,7 @@ class SkillGround:
 
 
 @dataclass(frozen=True)
-class Yardstick:
+class ScoreBasis:
     """By what a skill's scores are known: the target's fingerprint and the val tasks' keys."""
 
     target: str
@@ -54,7 +54,7 @@ class Yardstick:
 
 
 @dataclass(frozen=True)
-class Ground:
+class BaseRevision:
     """The base of a range. `skills` are by name, the default one first."""
 
     repository: Repository
@@ -108,14 +108,14 @@ class Ground:
         """Whether measuring a skill starts programs of the repository."""
         return bool(skill.config.target.command) or bool(judge_commands(self.tasks(skill).tasks))
 
-    def yardstick(self, skill: SkillGround, *, clock: Clock, root: str | None) -> Yardstick:
+    def basis(self, skill: SkillGround, *, clock: Clock, root: str | None) -> ScoreBasis:
         """By what the skill's scores are known; no model is built that could be asked.
 
         Raises: ConfigError, TaskError.
         """
         tasks = self.tasks(skill)
         commands = judge_commands(tasks.tasks)
-        outside = Outside(
+        runtime = Runtime(
             key_of=lambda _role, _model: None,
             clock=clock,
             prompts=self.prompts(),
@@ -124,10 +124,10 @@ class Ground:
             may_run=lambda command: tuple(command) in commands,
             stand_ins={role: _Silent() for role in Role},
         )
-        bench = open_bench(skill.config, tasks.tasks, outside)
-        return Yardstick(
-            target=fingerprint(dict(bench.environment.fingerprint)),
-            val=tuple(dict.fromkeys(bench.keys[task.id] for task in tasks.val)),
+        evaluator = open_bench(skill.config, tasks.tasks, runtime)
+        return ScoreBasis(
+            target=fingerprint(dict(evaluator.environment.fingerprint)),
+            val=tuple(dict.fromkeys(evaluator.keys[task.id] for task in tasks.val)),
         )
 
 
@@ -138,7 +138,7 @@ class _Silent:
         raise BlockedError(f"{request.model} was asked where only its name was wanted")
 
 
-def read_ground(repository: Repository, base: str) -> Ground:
+def read_ground(repository: Repository, base: str) -> BaseRevision:
     """The base of a range.
 
     Raises: ConfigError when it has no configuration, or none that can be used.
@@ -157,10 +157,10 @@ def read_ground(repository: Repository, base: str) -> Ground:
         skills[skill.name] = SkillGround(
             skill.name, config, skill.main.path, several=len(configs) > 1
         )
-    return Ground(repository=repository, base=base, skills=skills)
+    return BaseRevision(repository=repository, base=base, skills=skills)
 
 
-def attempted(read: Callable[[], Yardstick]) -> Yardstick | SkillgitError:
+def attempted(read: Callable[[], ScoreBasis]) -> ScoreBasis | SkillgitError:
     """A yardstick, or why there is none."""
     try:
         return read()

@@ -12,7 +12,7 @@ from skillgit.gate import mean_score, pool, select_gate_score
 from skillgit.history import NoteLine, Phase, ScoresLine
 from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.records import Measurements, Skill
-from skillgit.review.verify.base_revision import Ground, SkillGround, Yardstick
+from skillgit.review.verify.base_revision import BaseRevision, ScoreBasis, SkillGround
 from skillgit.review.verify.findings import Claim, Finding, Severity
 from skillgit.store.git.names import NIGHT_NOTES, NOTES, is_night
 from skillgit.store.git.refs import Refs
@@ -44,11 +44,11 @@ class Ledger:
         self.has_nights = NIGHT_NOTES in there
         self._notes = [Notes(git, refs, ref) for ref in there]
 
-    def rounds(self, object_id: str, yardstick: Yardstick) -> tuple[Measurements, ...]:
+    def rounds(self, object_id: str, basis: ScoreBasis) -> tuple[Measurements, ...]:
         """The measurements of an object on the val tasks, one by one."""
         lines = self._lines(object_id)
-        val = {*yardstick.val} or _tasks_of_steps(lines, yardstick.target)
-        found = pooled(object_id, lines, yardstick.target, repeats=None, before=None)
+        val = {*basis.val} or _tasks_of_steps(lines, basis.target)
+        found = pooled(object_id, lines, basis.target, repeats=None, before=None)
         own = ({k: s for k, s in measured.scores.items() if k in val} for measured in found)
         return tuple(Measurements(object_id=object_id, scores=scores) for scores in own if scores)
 
@@ -66,9 +66,9 @@ def _tasks_of_steps(lines: Iterable[NoteLine], target: str) -> set[str]:
 class ClaimCheck:
     """Holds claims against the ledger. `yardsticks` are by skill, or why there is none."""
 
-    ground: Ground
+    ground: BaseRevision
     ledger: Ledger
-    yardsticks: Mapping[str, Yardstick | SkillgitError]
+    yardsticks: Mapping[str, ScoreBasis | SkillgitError]
     skill_of: SkillOf
 
     def check(self, found: Range) -> tuple[list[Claim], list[Finding]]:
@@ -107,22 +107,24 @@ class ClaimCheck:
         findings = [_problem("trailers", commit, m) for m in _contradictions(commit, trailers)]
         if claim.claimed is None:
             return claim, findings
-        yardstick = self._yardstick(skill, trailers)
-        if isinstance(yardstick, SkillgitError):
-            message = f"its score cannot be checked: {yardstick.message}"
+        basis = self._yardstick(skill, trailers)
+        if isinstance(basis, SkillgitError):
+            message = f"its score cannot be checked: {basis.message}"
             return claim, [*findings, _problem("claims", commit, message)]
         gate = _gate(skill, trailers)
-        known = self._known(commit.id, skill, yardstick, gate, claim.claimed)
+        known = self._known(commit.id, skill, basis, gate, claim.claimed)
         claim = claim.model_copy(update={"known": known})
-        for wrong in self._wrong(commit, trailers, gate, yardstick, claim):
+        for wrong in self._wrong(commit, trailers, gate, basis, claim):
             findings.append(wrong)
             break
         return claim, findings
 
-    def _yardstick(self, skill: SkillGround, trailers: ParsedTrailers) -> Yardstick | SkillgitError:
+    def _yardstick(
+        self, skill: SkillGround, trailers: ParsedTrailers
+    ) -> ScoreBasis | SkillgitError:
         """By what a commit is measured: a night's tasks are its own, and nobody else has them."""
         if is_night(trailers.run):
-            return Yardstick(target=trailers.state.target, val=())
+            return ScoreBasis(target=trailers.state.target, val=())
         return self.yardsticks[skill.name]
 
     def _wrong(
@@ -130,7 +132,7 @@ class ClaimCheck:
         commit: ChangedCommit,
         trailers: ParsedTrailers,
         gate: GateConfig,
-        yardstick: Yardstick,
+        basis: ScoreBasis,
         claim: Claim,
     ) -> Iterator[Finding]:
         """What is wrong with a claimed score, the weightiest first."""
@@ -138,10 +140,8 @@ class ClaimCheck:
         if state.metric is not gate.metric:
             message = f"its metric is {state.metric.value}, and the base's is {gate.metric.value}"
             yield _problem("fingerprint", commit, message)
-        if state.target != yardstick.target:
-            message = (
-                f"it was measured for target {state.target}, and the base's is {yardstick.target}"
-            )
+        if state.target != basis.target:
+            message = f"it was measured for target {state.target}, and the base's is {basis.target}"
             yield _problem("fingerprint", commit, message)
         said = f"claims {claim.claimed:.4f}"
         if claim.known is None and is_night(trailers.run) and not self.ledger.has_nights:
@@ -156,7 +156,7 @@ class ClaimCheck:
         self,
         commit: str,
         skill: SkillGround,
-        yardstick: Yardstick,
+        basis: ScoreBasis,
         gate: GateConfig,
         claimed: float | None,
     ) -> float | None:
@@ -169,11 +169,11 @@ class ClaimCheck:
         except SkillgitError:
             return None  # a document that is gone, or that cannot be named, was never measured
         object_id = skill_object(self.ground.repository.git, documents)
-        rounds = self.ledger.rounds(object_id, yardstick)
+        rounds = self.ledger.rounds(object_id, basis)
         numbers = [
             number
             for n in range(1, len(rounds) + 1)
-            if (number := _mean(object_id, rounds[:n], yardstick, gate)) is not None
+            if (number := _mean(object_id, rounds[:n], basis, gate)) is not None
         ]
         right = (n for n in numbers if claimed is not None and abs(n - claimed) <= _NOISE)
         return next(right, numbers[-1] if numbers else None)
@@ -190,14 +190,12 @@ class ClaimCheck:
         is_claimed = any(claim.claimed is not None for claim in claims)
         is_problem = is_claimed and not (trailers and is_night(trailers.run))
         for skill in self.ground.skills.values():
-            yardstick = (
-                self._yardstick(skill, trailers) if trailers else self.yardsticks[skill.name]
-            )
+            basis = self._yardstick(skill, trailers) if trailers else self.yardsticks[skill.name]
             touched = any(skill.declares(change.path) for change in found.changes)
-            if not touched or isinstance(yardstick, SkillgitError):
+            if not touched or isinstance(basis, SkillgitError):
                 continue
             gate = _gate(skill, trailers) if trailers else skill.config.gate
-            if self._known(found.head, skill, yardstick, gate, None) is None:
+            if self._known(found.head, skill, basis, gate, None) is None:
                 message = f"what it makes of {skill.name} was measured by nobody"
                 hint = "skillgit eval measures it, skillgit sync shares that"
                 severity = Severity.PROBLEM if is_problem else Severity.WARNING
@@ -215,11 +213,11 @@ def _gate(skill: SkillGround, trailers: ParsedTrailers) -> GateConfig:
 
 
 def _mean(
-    object_id: str, rounds: tuple[Measurements, ...], yardstick: Yardstick, gate: GateConfig
+    object_id: str, rounds: tuple[Measurements, ...], basis: ScoreBasis, gate: GateConfig
 ) -> float | None:
     scores = [s for s in pool(object_id, rounds).scores.values() if s is not None]
     mean = mean_score(scores)
-    if mean is None or len(yardstick.val) - len(scores) > gate.max_unscored * len(yardstick.val):
+    if mean is None or len(basis.val) - len(scores) > gate.max_unscored * len(basis.val):
         return None
     return select_gate_score(mean.hard, mean.soft, gate.metric, gate.mixed_weight)
 

@@ -11,7 +11,7 @@ from typing import Any
 from skillgit.config import CONFIG_FILE
 from skillgit.records.canonical import canonical_json
 from skillgit.redaction import redact
-from skillgit.review.verify.base_revision import Ground
+from skillgit.review.verify.base_revision import BaseRevision
 from skillgit.review.verify.findings import Finding, Severity
 from skillgit.store.ranges import Change, Range
 from skillgit.training.identity import differences
@@ -37,7 +37,7 @@ _MOST_SHOWN = 360
 
 
 def path_findings(
-    found: Range, ground: Ground, *, is_proposal: bool, memory: Collection[str]
+    found: Range, ground: BaseRevision, *, is_proposal: bool, memory: Collection[str]
 ) -> Iterator[Finding]:
     """What is wrong with where a range writes, over all its commits.
 
@@ -74,7 +74,7 @@ _LINK = "a symbolic link"
 
 
 def _undeclared(
-    path: str, changes: list[Change], ground: Ground, *, is_proposal: bool
+    path: str, changes: list[Change], ground: BaseRevision, *, is_proposal: bool
 ) -> Iterator[Finding]:
     name = path.rpartition("/")[2]
     if path == CONFIG_FILE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillgit.evaluation.standalone import Measuring, Scores
-from skillgit.evaluation.wiring import Outside, open_bench
+from skillgit.evaluation.wiring import Runtime, open_bench
 from skillgit.gate import mean_score, select_gate_score
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
@@ -24,7 +24,7 @@ class Remeasuring:
     tasks: TaskSet
     store: GitStore
     journal: Journal
-    outside: Outside
+    runtime: Runtime
 
     def compare(self, before: Skill, after: Skill) -> Rerun:
         """Both versions, measured once more on val; what the ledger has does not count.
@@ -32,16 +32,16 @@ class Remeasuring:
         Raises: BlockedError, BudgetError; what `key_of` raises for a missing key.
         """
         config, tasks = self.skill.config, self.tasks.val
-        bench = open_bench(config, tasks, self.outside)
+        evaluator = open_bench(config, tasks, self.runtime)
         measuring = Measuring(
-            bench=bench,
+            evaluator=evaluator,
             store=self.store,
             journal=self.journal,
-            clock=self.outside.clock,
+            clock=self.runtime.clock,
             tasks=tasks,
-            val=frozenset(bench.keys[task.id] for task in tasks),
+            val=frozenset(evaluator.keys[task.id] for task in tasks),
             max_unscored=config.gate.max_unscored,
-            meter=Meter.within(config.budget, clock=self.outside.clock),
+            meter=Meter.within(config.budget, clock=self.runtime.clock),
             again=True,
         )
         scores = measuring.measure([before, after])

@@ -15,7 +15,7 @@ from skillgit.gate import beats
 from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.ports import Clock
 from skillgit.records import Action, Skill
-from skillgit.review.verify.base_revision import Ground, SkillGround, attempted, read_ground
+from skillgit.review.verify.base_revision import BaseRevision, SkillGround, attempted, read_ground
 from skillgit.review.verify.claims import ClaimCheck, Ledger, SkillOf
 from skillgit.review.verify.documents import document_findings
 from skillgit.review.verify.findings import Claim, Finding, Rerun, Verdict
@@ -69,11 +69,11 @@ class Verifier:
         )
 
     def _claims(
-        self, found: Range, ground: Ground, told: dict[str, ParsedTrailers]
+        self, found: Range, ground: BaseRevision, told: dict[str, ParsedTrailers]
     ) -> tuple[list[Claim], list[Finding]]:
         ledger = Ledger(self.repository, self.refs)
         yardsticks = {
-            name: attempted(partial(ground.yardstick, skill, clock=self.clock, root=self.root))
+            name: attempted(partial(ground.basis, skill, clock=self.clock, root=self.root))
             for name, skill in ground.skills.items()
         }
         check = ClaimCheck(ground, ledger, yardsticks, self._skill_of(told))
@@ -96,7 +96,7 @@ class Verifier:
 
         return read
 
-    def _memory(self, ground: Ground, told: dict[str, ParsedTrailers]) -> tuple[str, ...]:
+    def _memory(self, ground: BaseRevision, told: dict[str, ParsedTrailers]) -> tuple[str, ...]:
         """The memory files that a night may write; none in any other proposal."""
         if not any(is_night(trailers.run) for trailers in told.values()):
             return ()
@@ -106,7 +106,7 @@ class Verifier:
         return (there,) if there else MEMORY_FILES
 
     def _documents(
-        self, commit: ChangedCommit, ground: Ground, told: dict[str, ParsedTrailers]
+        self, commit: ChangedCommit, ground: BaseRevision, told: dict[str, ParsedTrailers]
     ) -> Iterator[Finding]:
         trailers = told.get(commit.id)
         memory = self._memory(ground, told)

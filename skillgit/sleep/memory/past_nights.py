@@ -8,7 +8,7 @@ from skillgit.records import Action, Edit, Record
 from skillgit.sleep.memory.state import MEMORY, SKILL, NightRecord
 from skillgit.stages.rendering import on_one_line
 from skillgit.stages.step_buffer import edit_text
-from skillgit.store.proposals.outcome import Decision, Fate
+from skillgit.store.proposals.outcome import Decision, ProposalStatus
 
 SHOWN_NIGHTS = 20
 WHY_CHARS = 400
@@ -28,7 +28,7 @@ class DecidedNight(Record):
     @property
     def is_waiting(self) -> bool:
         """Whether a person has yet to decide on it."""
-        return self.decision is not None and self.decision.fate is Fate.WAITING
+        return self.decision is not None and self.decision.fate is ProposalStatus.WAITING
 
 
 def format_earlier(nights: Sequence[DecidedNight]) -> str:
@@ -58,16 +58,16 @@ def format_decided(nights: Sequence[DecidedNight]) -> str:
 
 def banned(nights: Sequence[DecidedNight], skill: str, memory: str | None) -> tuple[Edit, ...]:
     """The edits that a person has turned down, each of which stands alone."""
-    return _edits(nights, Fate.TURNED_DOWN, skill, memory)
+    return _edits(nights, ProposalStatus.TURNED_DOWN, skill, memory)
 
 
 def pending(nights: Sequence[DecidedNight], skill: str, memory: str | None) -> tuple[Edit, ...]:
     """The edits that wait for a person's decision."""
-    return _edits(nights, Fate.WAITING, skill, memory)
+    return _edits(nights, ProposalStatus.WAITING, skill, memory)
 
 
 def _edits(
-    nights: Sequence[DecidedNight], fate: Fate, skill: str, memory: str | None
+    nights: Sequence[DecidedNight], fate: ProposalStatus, skill: str, memory: str | None
 ) -> tuple[Edit, ...]:
     """The edits of nights of one fate, under the paths that the documents have tonight."""
     paths = {SKILL: skill, MEMORY: memory or MEMORY}
@@ -83,7 +83,7 @@ def _night_lines(decided: DecidedNight) -> list[str]:
     night, lines = decided.night, []
     if night.edits:
         lines.append(f"### Night {night.night} — {_fate(decided)}")
-        if decided.decision is not None and decided.decision.fate is Fate.ADOPTED:
+        if decided.decision is not None and decided.decision.fate is ProposalStatus.ADOPTED:
             lines += [f"  - {edit_text(edit)}" for edit in night.edits]
         else:
             lines += [f"    {i}. {edit_text(e)}" for i, e in enumerate(night.edits, start=1)]
@@ -99,12 +99,12 @@ def _fate(decided: DecidedNight) -> str:
     decision = decided.decision
     if decision is None:
         return "not proposed"
-    if decision.fate is Fate.TURNED_DOWN:
+    if decision.fate is ProposalStatus.TURNED_DOWN:
         return f"TURNED DOWN by the person, because: {on_one_line(decision.why, WHY_CHARS)}"
     told = {
-        Fate.ADOPTED: "adopted by the person",
-        Fate.WAITING: "proposed, waiting for the person's decision",
-        Fate.GONE: "proposed; what the person made of it is not known",
+        ProposalStatus.ADOPTED: "adopted by the person",
+        ProposalStatus.WAITING: "proposed, waiting for the person's decision",
+        ProposalStatus.GONE: "proposed; what the person made of it is not known",
     }
     return told[decision.fate]
 

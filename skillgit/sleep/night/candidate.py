@@ -36,7 +36,7 @@ from skillgit.stages.reflect import (
 from skillgit.stages.select import rank_and_select
 from skillgit.stages.step_buffer import format_step_buffer
 from skillgit.stages.update import update_within
-from skillgit.training.state import Standing
+from skillgit.training.state import TrainingState
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class Tried:
 
 def try_edits(
     setup: Night,
-    standing: Standing,
+    standing: TrainingState,
     path: str,
     graded: Sequence[GradedRollout],
     optimizer: Optimizer,
     step: int,
 ) -> Tried:
     """Reflect, aggregate, select and update, for the learned region of one document."""
-    config, progress = setup.config, setup.bench.progress
+    config, progress = setup.config, setup.evaluator.progress
     current = _with_document(standing.current, path)
     shown = shown_to_edit(current, path)
     progress.begin("reflect")
@@ -118,7 +118,7 @@ def _with_document(skill: Skill, path: str) -> Skill:
     return Skill(name=skill.name, documents=(*skill.documents, new))
 
 
-def _feedback(setup: Night, standing: Standing, graded: Sequence[GradedRollout]) -> str:
+def _feedback(setup: Night, standing: TrainingState, graded: Sequence[GradedRollout]) -> str:
     parts = (setup.plan.earlier, format_step_buffer(standing.epoch_notes), contrasts(graded))
     return "\n".join(part for part in parts if part)
 
@@ -129,7 +129,7 @@ def _naming(edit: Edit, path: str, memory: str | None) -> Edit:
     return edit.model_copy(update={"target": meant})
 
 
-def _settled(setup: Night, standing: Standing, edit: Edit, step: int) -> Outcome | None:
+def _settled(setup: Night, standing: TrainingState, edit: Edit, step: int) -> Outcome | None:
     """What is known of an edit without trying it; a secret or a request is never tried."""
     if edit.target != setup.document(step):
         return Outcome.UNKNOWN_TARGET
@@ -143,14 +143,14 @@ def _settled(setup: Night, standing: Standing, edit: Edit, step: int) -> Outcome
     return Outcome.DUPLICATE if says_any(edit, setup.plan.pending, anywhere=True) else None
 
 
-def _rejected_alone(setup: Night, standing: Standing, step: int) -> list[Edit]:
+def _rejected_alone(setup: Night, standing: TrainingState, step: int) -> list[Edit]:
     lines = setup.store.rejections(
         standing.current_scores.object_id, setup.run.target, before=setup.position(step)
     )
     return [line.edits[0] for line in lines if len(line.edits) == 1]
 
 
-def _unless_known(setup: Night, standing: Standing, tried: Tried, step: int) -> Tried:
+def _unless_known(setup: Night, standing: TrainingState, tried: Tried, step: int) -> Tried:
     """The candidate, unless this very set was rejected on this very text before."""
     made = setup.store.object_id(tried.candidate)
     lines = setup.store.rejections(made, setup.run.target, before=setup.position(step))

@@ -16,17 +16,17 @@ from skillgit.ports import Clock
 from skillgit.records import Action, Task
 from skillgit.records.canonical import fingerprint
 from skillgit.sleep.memory.state import NightRecord, SleepState, files_after, parse_state
-from skillgit.sleep.night.inputs import Evening, Parts, evening, nothing_to_do
+from skillgit.sleep.night.inputs import NightInputs, Parts, inputs, nothing_to_do
 from skillgit.sleep.night.plan import NightPlan, everything_seen
 from skillgit.sleep.night.report import SleepReport
-from skillgit.sleep.night.run import CycleOutcome, night_workshop, rehearse, sleep_through
+from skillgit.sleep.night.run import CycleOutcome, night_workshop, rehearse, run_night
 from skillgit.store.git import locks
 from skillgit.store.git.names import NIGHT, RunName, parse_run
 from skillgit.store.git.names import run_id as run_id_of
 from skillgit.store.runs.runs import new_run
 from skillgit.store.runs.sleep_ref import read_sleep, write_sleep
 from skillgit.training.identity import Identity, identity_fingerprint, run_identity
-from skillgit.training.wiring import Workshop
+from skillgit.training.wiring import TrainingContext
 
 __all__ = ["CycleOutcome", "run_sleep_cycle"]
 
@@ -48,11 +48,11 @@ def run_sleep_cycle(
     Raises: BlockedError, BudgetError, ConflictError, WaitingError, TaskError, UserError.
     """
     if clock is not None:
-        parts = replace(parts, outside=replace(parts.outside, clock=clock))
+        parts = replace(parts, runtime=replace(parts.runtime, clock=clock))
     if dry_run:
         return _cycle(config, parts, seed_tasks, dry_run=True)
     private = parts.store.repository.private
-    with locks.held(private, LOCK, clock=parts.outside.clock, command=COMMAND):
+    with locks.held(private, LOCK, clock=parts.runtime.clock, command=COMMAND):
         return _cycle(config, parts, seed_tasks, dry_run=False)
 
 
@@ -62,19 +62,19 @@ def _cycle(
     state = parse_state(read_sleep(parts.store.repository, parts.store.refs))
     begun = None if dry_run else _begun(config, parts, state, seed_tasks)
     if begun is not None:
-        return sleep_through(config, parts, state, begun)
-    seen = evening(config, parts, state, seed_tasks)
+        return run_night(config, parts, state, begun)
+    seen = inputs(config, parts, state, seed_tasks)
     reason = nothing_to_do(seen, "")
     if reason:
         return _quiet(parts, state, seen, reason, identity="", dry_run=dry_run)
-    shop = night_workshop(config, parts, seen.tasks)
-    identity = _identity(config, parts, shop, seen.base)
+    context = night_workshop(config, parts, seen.tasks)
+    identity = _identity(config, parts, context, seen.base)
     key = everything_seen(identity, seen.tasks)
     reason = nothing_to_do(seen, key)
     if reason:
         return _quiet(parts, state, seen, reason, identity=key, dry_run=dry_run)
-    started = parts.outside.clock.now()
-    head = _head(parts, state, shop, seen, identity, started)
+    started = parts.runtime.clock.now()
+    head = _head(parts, state, context, seen, identity, started)
     plan = NightPlan.model_validate(
         {
             "head": head,
@@ -96,7 +96,7 @@ def _cycle(
     if dry_run:
         return rehearse(config, parts, plan)
     parts.plans.write(plan)
-    return sleep_through(config, parts, state, plan)
+    return run_night(config, parts, state, plan)
 
 
 # ── beginning ────────────────────────────────────────────────────────────────────────────────
@@ -117,23 +117,23 @@ def _begun(
         if plan.head.skill != skill:
             continue
         seeds = tuple(seed_tasks) if seed_tasks is not None else None
-        shop = night_workshop(config, parts, plan.tasks)
-        same = _identity(config, parts, shop, plan.head.base) == plan.identity
+        context = night_workshop(config, parts, plan.tasks)
+        same = _identity(config, parts, context, plan.head.base) == plan.identity
         if same and (seeds is None or plan.tasks[: len(seeds)] == seeds):
             return plan
         parts.plans.remove(name)
     return None
 
 
-def _identity(config: Config, parts: Parts, shop: Workshop, base: str) -> Identity:
+def _identity(config: Config, parts: Parts, context: TrainingContext, base: str) -> Identity:
     """Everything that a night's outcome depends on, beside what is said of earlier nights."""
     sleep = config.sleep
     start = parts.store.object_id(parts.store.skill_at(base))
     own = run_identity(
-        shop.config,
-        target=dict(shop.bench.environment.fingerprint),
+        context.config,
+        target=dict(context.evaluator.environment.fingerprint),
         start_object=start,
-        task_set_id=shop.tasks.task_set_id,
+        task_set_id=context.tasks.task_set_id,
     )
     keys = ("optimizer", "dream_rollouts", "dream_factor", "recall_k")
     return {**own, "sleep": {key: sleep.model_dump(mode="json")[key] for key in keys}}
@@ -142,8 +142,8 @@ def _identity(config: Config, parts: Parts, shop: Workshop, base: str) -> Identi
 def _head(
     parts: Parts,
     state: SleepState,
-    shop: Workshop,
-    seen: Evening,
+    context: TrainingContext,
+    seen: NightInputs,
     identity: Identity,
     started: datetime,
 ) -> RunHead:
@@ -154,10 +154,10 @@ def _head(
         repository,
         name,
         skill=parts.store.skill_at(seen.base).name,
-        onto=shop.config.repo.onto,
-        target=fingerprint(dict(shop.bench.environment.fingerprint)),
+        onto=context.config.repo.onto,
+        target=fingerprint(dict(context.evaluator.environment.fingerprint)),
         run=identity_fingerprint(identity),
-        metric=shop.config.gate.metric,
+        metric=context.config.gate.metric,
         started=started,
     )
     if head.base == seen.base:
@@ -179,10 +179,10 @@ def _next_name(parts: Parts, state: SleepState) -> RunName:
 
 
 def _quiet(
-    parts: Parts, state: SleepState, seen: Evening, reason: str, *, identity: str, dry_run: bool
+    parts: Parts, state: SleepState, seen: NightInputs, reason: str, *, identity: str, dry_run: bool
 ) -> CycleOutcome:
     """A night that has nothing to do: its number, and a line in the history, the first time."""
-    now = parts.outside.clock.now()
+    now = parts.runtime.clock.now()
     skill = parts.store.skill_at(seen.base).name
     again = _same_as_last(state, skill, seen, reason, identity)
     number = again.night if again else _next_name(parts, state).number
@@ -224,7 +224,7 @@ def _quiet(
 
 
 def _same_as_last(
-    state: SleepState, skill: str, seen: Evening, reason: str, identity: str
+    state: SleepState, skill: str, seen: NightInputs, reason: str, identity: str
 ) -> NightRecord | None:
     """The last night, if it was as quiet as this one, for the same reason, with nothing new since."""
     nights = state.of_skill(skill)

@@ -54,7 +54,7 @@ def dream_consolidate(open_night: Callable[[Sequence[Task]], Night]) -> Consolid
     factor = setup.config.sleep.dream_factor
     if not factor:
         return consolidate(setup)
-    setup.bench.progress.begin("dream", len(setup.tasks.train))
+    setup.evaluator.progress.begin("dream", len(setup.tasks.train))
     optimizer = setup.optimizer(setup.account(0))
     made = dream(
         setup.tasks.train,

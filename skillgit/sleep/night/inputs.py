@@ -9,7 +9,7 @@ from datetime import datetime
 
 from skillgit.config import Config
 from skillgit.errors import TaskError, UserError
-from skillgit.evaluation.wiring import Outside
+from skillgit.evaluation.wiring import Runtime
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.records import Action, Record, Split, Task
@@ -70,7 +70,7 @@ class Parts:
 
     store: GitStore
     journal: Journal
-    outside: Outside
+    runtime: Runtime
     plans: PlanFile
     project: str
     gather: Callable[[datetime | None], Gathered]
@@ -78,7 +78,7 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Evening:
+class NightInputs:
     """What a night would start from: the base commit, the tasks, and what came of earlier nights."""
 
     base: str
@@ -103,9 +103,9 @@ class Evening:
         }
 
 
-def evening(
+def inputs(
     config: Config, parts: Parts, state: SleepState, seed_tasks: Sequence[Task] | None
-) -> Evening:
+) -> NightInputs:
     """What tonight would start from. Harvests and mines, unless tasks are given.
 
     Raises: TaskError for given tasks of one id; DocumentError; what a harvest or the store raises.
@@ -136,7 +136,7 @@ def evening(
     train = [task for task in (*tasks, *recalled) if task.split is Split.TRAIN]
     unverified, needed = why_unverified(train, val)
     wish = CLAUDE if _mostly_claude(found.agents) else OTHERS
-    return Evening(
+    return NightInputs(
         base=base,
         skill=start.main.path,
         memory=parts.store.memory_file(base, wish),
@@ -171,7 +171,7 @@ def decided_nights(
     return tuple(DecidedNight(night=night, decision=decision(night)) for night in nights)
 
 
-def nothing_to_do(seen: Evening, identity: str) -> str:
+def nothing_to_do(seen: NightInputs, identity: str) -> str:
     """Why a night would be in vain; empty when it would not.
 
     `identity` is of everything that a night depends on.

@@ -21,12 +21,12 @@ from skillgit.history import (
 from skillgit.ports import Account
 from skillgit.records import Action, Measurements, Score
 from skillgit.sleep.night.plan import Night
-from skillgit.training.state import Moment, Standing, ledger_lines
+from skillgit.training.state import TrainingState, Transition, ledger_lines
 
 Lines = tuple[tuple[str, NoteLine], ...]
 
 
-def night_end(setup: Night, standing: Standing) -> Moment:
+def night_end(setup: Night, standing: TrainingState) -> Transition:
     """The night's end commit; what it accepted is reverted first unless it beats the baseline.
 
     Raises: BlockedError when too many tasks come back without a score; BudgetError.
@@ -62,15 +62,15 @@ def night_end(setup: Night, standing: Standing) -> Moment:
         summary=note.reason,
         takes_back=takes_back,
     )
-    return Moment(entry, replace(standing, state=state, ended=True))
+    return Transition(entry, replace(standing, state=state, ended=True))
 
 
 def _measured_afresh(
-    setup: Night, standing: Standing, note: NightNote, account: Account
+    setup: Night, standing: TrainingState, note: NightNote, account: Account
 ) -> tuple[NightNote, Lines]:
     """What current measures once more, with nothing of it known beforehand."""
     position = setup.position(standing.step, Phase.END)
-    setup.bench.progress.begin("evaluate")
+    setup.evaluator.progress.begin("evaluate")
     found = setup.measure(standing.current, position, account, again=True)
     fresh = pool(found.measurements.object_id, found.rounds[-setup.config.gate.repeats :])
     base = _pooled(setup, position.step)
@@ -93,7 +93,9 @@ def _score(setup: Night, scores: Sequence[Score | None]) -> float | None:
     return setup.gate_score(mean_score(s for s in scores if s is not None))
 
 
-def _concluded(setup: Night, standing: Standing, note: NightNote, first: RunCommit) -> Standing:
+def _concluded(
+    setup: Night, standing: TrainingState, note: NightNote, first: RunCommit
+) -> TrainingState:
     """Where the night ends: on the skill as it was found, or on current as it measured now."""
     if not note.taken_back:
         mark = standing.state.current.model_copy(update={"score": note.candidate})
@@ -103,13 +105,13 @@ def _concluded(setup: Night, standing: Standing, note: NightNote, first: RunComm
     return replace(standing, state=state, current=setup.start, best=setup.start)
 
 
-def _best_is(standing: Standing, mark: Mark) -> Standing:
+def _best_is(standing: TrainingState, mark: Mark) -> TrainingState:
     state = standing.state.model_copy(update={"current": mark, "best": mark})
     return replace(standing, state=state, best=standing.current)
 
 
 def _rejected(
-    setup: Night, standing: Standing, note: NightNote, accepted: Sequence[RunCommit]
+    setup: Night, standing: TrainingState, note: NightNote, accepted: Sequence[RunCommit]
 ) -> Lines:
     """The whole set on the object it made, as one that was tried on the night's start."""
     made = setup.store.object_id(setup.store.skill_at(accepted[0].id))
@@ -135,7 +137,9 @@ def _rejected(
     return ((made, line),)
 
 
-def _tested(setup: Night, standing: Standing, account: Account) -> tuple[TestNote | None, Lines]:
+def _tested(
+    setup: Night, standing: TrainingState, account: Account
+) -> tuple[TestNote | None, Lines]:
     """The test split under the skill as found and as proposed; nothing if they are the same."""
     tasks = setup.tasks.test
     if not tasks or standing.current == setup.start:

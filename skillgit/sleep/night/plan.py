@@ -184,4 +184,4 @@ def most_calls(setup: Night) -> dict[Role, int]:
 
 
 def _attempts(setup: Night, tasks: Sequence[Task], times: int) -> Counter[Role]:
-    return rollout.most_calls(setup.bench, tasks, times)
+    return rollout.most_calls(setup.evaluator, tasks, times)

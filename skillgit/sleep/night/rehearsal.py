@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from skillgit.history import Entry, NoteLine, Position, RejectedLine, RunCommit, RunHead
+from skillgit.history import Entry, NoteLine, RejectedLine, RunCommit, RunHead, RunPosition
 from skillgit.ports import Store
 from skillgit.records import Measurements, Skill
 from skillgit.store.notes.ledger import pooled, rejected
@@ -39,14 +39,14 @@ class Rehearsal:
         return (*self._behind.notes_on(object_id), *self._notes.get(object_id, ()))
 
     def measurements(
-        self, object_id: str, target: str, *, repeats: int | None, before: Position | None
+        self, object_id: str, target: str, *, repeats: int | None, before: RunPosition | None
     ) -> Sequence[Measurements]:
         """What the ledger knows, and what was measured in the rehearsal."""
         lines = self.notes_on(object_id)
         return pooled(object_id, lines, target, repeats=repeats, before=before)
 
     def rejections(
-        self, object_id: str, target: str, *, before: Position | None
+        self, object_id: str, target: str, *, before: RunPosition | None
     ) -> Sequence[RejectedLine]:
         """The sets of edits that were tried on a skill object and rejected."""
         return rejected(self.notes_on(object_id), target, before=before)

@@ -24,7 +24,7 @@ from skillgit.store.git.names import HEADS, proposal_ref
 from skillgit.store.runs.sleep_ref import write_sleep
 from skillgit.tasks import TaskSet
 from skillgit.training.identity import identity_fingerprint
-from skillgit.training.wiring import Workshop, open_workshop
+from skillgit.training.wiring import TrainingContext, open_training_context
 
 AFTER_THE_END = MEMORY_STEP + 1
 """The step that the journal keeps the slow memory's call under."""
@@ -39,18 +39,18 @@ class CycleOutcome(Record):
     adopted_paths: tuple[str, ...] = ()
 
 
-def night_workshop(config: Config, parts: Parts, tasks: Sequence[Task]) -> Workshop:
+def night_workshop(config: Config, parts: Parts, tasks: Sequence[Task]) -> TrainingContext:
     """The parts of a night's run over some tasks.
 
     Raises: ConfigError, TaskError; what a missing key raises.
     """
     n_train = sum(task.split is Split.TRAIN for task in tasks)
-    return open_workshop(
+    return open_training_context(
         night_config(config, n_train),
         TaskSet(tasks=tuple(tasks)),
         parts.store,
         parts.journal,
-        parts.outside,
+        parts.runtime,
     )
 
 
@@ -65,25 +65,25 @@ class Opener:
     run_id: str
 
     def __call__(self, dreams: Sequence[Task] = ()) -> Night:
-        shop = night_workshop(self.config, self.parts, (*self.plan.tasks, *dreams))
-        meter = self._meter(shop)
+        context = night_workshop(self.config, self.parts, (*self.plan.tasks, *dreams))
+        meter = self._meter(context)
 
         def account(step: int) -> StepPaid:
             return StepPaid(
-                self.parts.journal, self.run_id, step, meter=meter, clock=self.parts.outside.clock
+                self.parts.journal, self.run_id, step, meter=meter, clock=self.parts.runtime.clock
             )
 
         setup = Night(
             run=self.plan.head,
-            config=shop.config,
-            tasks=shop.tasks,
+            config=context.config,
+            tasks=context.tasks,
             start=self.parts.store.skill_at(self.plan.head.base),
             start_is_new=False,
             identity=self.plan.identity,
-            bench=shop.bench,
+            evaluator=context.evaluator,
             store=self.store,
-            rule=shop.rule,
-            optimizer=shop.optimizer_model,
+            rule=context.rule,
+            optimizer=context.optimizer_model,
             account=account,
             force=True,
             plan=self.plan,
@@ -91,17 +91,17 @@ class Opener:
         self.parts.watch(setup, meter)
         return setup
 
-    def _meter(self, shop: Workshop) -> Meter:
+    def _meter(self, context: TrainingContext) -> Meter:
         spent = self.parts.journal.usage(self.run_id)
         return Meter.within(
-            shop.config.budget,
-            clock=self.parts.outside.clock,
+            context.config.budget,
+            clock=self.parts.runtime.clock,
             used=sum(calls for calls, _ in spent.values()),
             spent={role: usage for role, (_, usage) in spent.items()},
         )
 
 
-def sleep_through(config: Config, parts: Parts, state: SleepState, plan: NightPlan) -> CycleOutcome:
+def run_night(config: Config, parts: Parts, state: SleepState, plan: NightPlan) -> CycleOutcome:
     """The night from where it stands to its end, and what it leaves."""
     head = plan.head
     with parts.store.hold(head.name):
@@ -201,7 +201,7 @@ def _tokens(parts: Parts, run_id: str) -> int:
 
 def rehearse(config: Config, parts: Parts, plan: NightPlan) -> CycleOutcome:
     """The night in memory. Its calls are journaled under what it depends on, so that it can be repeated."""
-    now = parts.outside.clock.now()
+    now = parts.runtime.clock.now()
     store = Rehearsal(parts.store, parts.store.skill_at(plan.head.base), now=now)
     run_id = identity_fingerprint({"rehearsal": plan.identity})[:12]
     opener = Opener(config, parts, plan, store, run_id)

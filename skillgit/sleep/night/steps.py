@@ -30,9 +30,9 @@ from skillgit.sleep.night.plan import MEMORY_STEP, SKILL_STEP, Night
 from skillgit.stages.learning_rate import scheduled_learning_rate
 from skillgit.stages.rendering import failure_patterns
 from skillgit.training.run_ends import baseline
-from skillgit.training.state import Moment, Recorded, Standing, read_standing
-from skillgit.training.step_record import came_out, rolled_out, step_moment
-from skillgit.training.validate import Hearing, Judged, judge
+from skillgit.training.state import Recorded, TrainingState, Transition, load_state
+from skillgit.training.step_record import result_fields, rolled_out, step_moment
+from skillgit.training.validate import GateDecision, ValidationResult, judge
 
 
 def night(setup: Night) -> Iterator[Recorded]:
@@ -40,7 +40,7 @@ def night(setup: Night) -> Iterator[Recorded]:
 
     Raises: BlockedError, BudgetError, ConflictError, WaitingError; what was yielded is committed.
     """
-    standing = read_standing(setup)
+    standing = load_state(setup)
     if standing is None:
         moment = baseline(replace(setup, force=True))
         yield _commit(setup, moment)
@@ -55,15 +55,15 @@ def night(setup: Night) -> Iterator[Recorded]:
     setup.store.finish(setup.run)
 
 
-def _commit(setup: Night, moment: Moment) -> Recorded:
-    setup.bench.progress.begin("commit")
+def _commit(setup: Night, moment: Transition) -> Recorded:
+    setup.evaluator.progress.begin("commit")
     return Recorded(entry=moment.entry, commit=setup.store.record(moment.entry))
 
 
-def night_step(setup: Night, standing: Standing) -> Moment:
+def night_step(setup: Night, standing: TrainingState) -> Transition:
     """One step: the train tasks under current, bullets for one document, and the gate."""
     step = standing.step + 1
-    progress = setup.bench.progress
+    progress = setup.evaluator.progress
     progress.step, progress.total_steps = step, setup.total_steps
     account = setup.account(step)
     optimizer = setup.optimizer(account)
@@ -77,21 +77,21 @@ def night_step(setup: Night, standing: Standing) -> Moment:
         if not reason:
             tried = try_edits(setup, standing, path, graded, optimizer, step)
 
-    hearing = None
+    validation = None
     if tried.candidate != standing.current and not tried.known:
-        hearing = _judged(setup, standing, tried.candidate, step, account)
-        standing = hearing.standing
-    verdict = hearing.judged if hearing else _untried(standing, tried, reason)
-    candidate = tried.candidate if hearing else standing.current
-    note = _note(setup, standing, step, graded, tried, verdict, hearing, account, optimizer)
-    moment = step_moment(setup, standing, note, candidate, hearing, account)
+        validation = _judged(setup, standing, tried.candidate, step, account)
+        standing = validation.standing
+    verdict = validation.judged if validation else _untried(standing, tried, reason)
+    candidate = tried.candidate if validation else standing.current
+    note = _note(setup, standing, step, graded, tried, verdict, validation, account, optimizer)
+    moment = step_moment(setup, standing, note, candidate, validation, account)
     return _in_public(setup, standing, note, moment)
 
 
 # ── rollouts ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _why_skipped(setup: Night, standing: Standing, path: str | None) -> str:
+def _why_skipped(setup: Night, standing: TrainingState, path: str | None) -> str:
     score = standing.state.current.score
     if path is None:
         return "there is no memory file beside the skill"
@@ -103,7 +103,7 @@ def _why_skipped(setup: Night, standing: Standing, path: str | None) -> str:
 
 
 def _attempts(
-    setup: Night, standing: Standing, step: int, account: Account
+    setup: Night, standing: TrainingState, step: int, account: Account
 ) -> tuple[GradedRollout, ...]:
     """The train tasks under current, each as often as dreams ask for.
 
@@ -114,8 +114,8 @@ def _attempts(
         account = setup.account(SKILL_STEP)
     repeats = setup.config.sleep.dream_rollouts
     attempts = [(task, f"n{k}") for task in setup.tasks.train for k in range(repeats)]
-    setup.bench.progress.begin("rollout", len(attempts))
-    graded = attempt_all(setup.bench, attempts, standing.current, account, purpose="rollout")
+    setup.evaluator.progress.begin("rollout", len(attempts))
+    graded = attempt_all(setup.evaluator, attempts, standing.current, account, purpose="rollout")
     if all(g.grade.score is None for g in graded):
         first = graded[0]
         raise BlockedError(
@@ -130,36 +130,36 @@ def _attempts(
 
 
 def _judged(
-    setup: Night, standing: Standing, candidate: Skill, step: int, account: Account
-) -> Hearing:
+    setup: Night, standing: TrainingState, candidate: Skill, step: int, account: Account
+) -> ValidationResult:
     """The gate's verdict; what it has too little to go by for is kept for a person to read."""
     if setup.plan.unverified and setup.config.gate.enabled:
         unmeasured = Measurements(object_id=setup.store.object_id(candidate), scores={})
-        judged = Judged(
+        judged = GateDecision(
             action=Action.REJECT_UNVERIFIED,
             score=None,
             reason=setup.plan.unverified,
             needed=setup.plan.needed,
         )
         evaluation = Evaluation(measurements=unmeasured, rounds=())
-        return Hearing(judged, evaluation, standing, ())
-    hearing = judge(setup, standing, candidate, setup.position(step), account)
-    judged, before = hearing.judged, hearing.standing.state.current.score
+        return ValidationResult(judged, evaluation, standing, ())
+    validation = judge(setup, standing, candidate, setup.position(step), account)
+    judged, before = validation.judged, validation.standing.state.current.score
     is_better = judged.score is not None and (before is None or beats(judged.score, before))
     if judged.action is Action.REJECT and judged.needed is not None and is_better:
         unverified = judged.model_copy(update={"action": Action.REJECT_UNVERIFIED})
-        return replace(hearing, judged=unverified)
-    return hearing
+        return replace(validation, judged=unverified)
+    return validation
 
 
-def _untried(standing: Standing, tried: Tried, reason: str) -> Judged:
+def _untried(standing: TrainingState, tried: Tried, reason: str) -> GateDecision:
     score = standing.state.current.score
     if reason:
-        return Judged(action=Action.SKIP, score=score, reason=reason)
+        return GateDecision(action=Action.SKIP, score=score, reason=reason)
     if not tried.outcomes:
-        return Judged(action=Action.SKIP, score=score, reason="no edit was proposed")
+        return GateDecision(action=Action.SKIP, score=score, reason="no edit was proposed")
     told = "this set was rejected on this very text" if tried.known else "no edit changed the text"
-    return Judged(action=Action.NOOP, score=score, reason=told)
+    return GateDecision(action=Action.NOOP, score=score, reason=told)
 
 
 # ── the record ───────────────────────────────────────────────────────────────────────────────
@@ -167,12 +167,12 @@ def _untried(standing: Standing, tried: Tried, reason: str) -> Judged:
 
 def _note(
     setup: Night,
-    standing: Standing,
+    standing: TrainingState,
     step: int,
     graded: Sequence[GradedRollout],
     tried: Tried,
-    judged: Judged,
-    hearing: Hearing | None,
+    judged: GateDecision,
+    validation: ValidationResult | None,
     account: Account,
     optimizer: Optimizer,
 ) -> StepNote:
@@ -189,13 +189,15 @@ def _note(
         edits=tried.outcomes,
         ranking=tried.selection.reasoning if tried.selection else "",
         ranking_fallback=tried.selection is not None and tried.selection.fallback,
-        **came_out(standing, judged, hearing),
+        **result_fields(standing, judged, validation),
         costs=account.costs,
         prompts=optimizer.prompt_ids,
     )
 
 
-def _in_public(setup: Night, standing: Standing, note: StepNote, moment: Moment) -> Moment:
+def _in_public(
+    setup: Night, standing: TrainingState, note: StepNote, moment: Transition
+) -> Transition:
     """The moment with a commit message in which nothing of a session stands."""
     known = "\n".join(d.data.decode("utf-8", "replace") for d in standing.current.documents)
     applied = [

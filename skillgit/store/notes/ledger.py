@@ -13,7 +13,7 @@ from typing import NoReturn, TypeVar
 
 from pydantic import ValidationError
 
-from skillgit.history import NoteLine, Phase, Position, RejectedLine, ScoresLine
+from skillgit.history import NoteLine, Phase, RejectedLine, RunPosition, ScoresLine
 from skillgit.records import Measurements, Score
 
 LineT = TypeVar("LineT", ScoresLine, RejectedLine)
@@ -25,7 +25,7 @@ def pooled(
     target: str,
     *,
     repeats: int | None,
-    before: Position | None,
+    before: RunPosition | None,
 ) -> tuple[Measurements, ...]:
     """What is known of an object under a target: the k-th item has each task's k-th measurement.
 
@@ -48,14 +48,14 @@ def pooled(
 
 
 def rejected(
-    lines: Iterable[NoteLine], target: str, *, before: Position | None
+    lines: Iterable[NoteLine], target: str, *, before: RunPosition | None
 ) -> Sequence[RejectedLine]:
     """The sets of edits rejected under a target, in an order that depends on the lines alone."""
     known = (line for line in lines if isinstance(line, RejectedLine) and line.target == target)
     return sorted(_older(known, before), key=lambda line: (line.step, line.run, line.to_line()))
 
 
-def _older(lines: Iterable[LineT], before: Position | None) -> Iterator[LineT]:
+def _older(lines: Iterable[LineT], before: RunPosition | None) -> Iterator[LineT]:
     """The lines without those that the run itself wrote at or after a moment of its own."""
     for line in lines:
         own = before is not None and line.run == before.run_id

@@ -12,7 +12,7 @@ from skillgit.store.git.repository import Repository
 from skillgit.store.proposals.adopted import is_adopted, read_lineage
 
 
-class Fate(StrEnum):
+class ProposalStatus(StrEnum):
     """Where a proposal stands with the person it was made for."""
 
     ADOPTED = "adopted"
@@ -25,7 +25,7 @@ class Fate(StrEnum):
 class Decision(Record):
     """What became of a proposal, with the reason that a person gave."""
 
-    fate: Fate
+    fate: ProposalStatus
     why: str = ""
 
 
@@ -42,15 +42,15 @@ def decision_on(
     With `by_notes`, the branch is not looked through.
     """
     if by_notes or repository.git.get(proposal) is None:
-        return _turned_down(lines) or Decision(fate=Fate.GONE)
+        return _turned_down(lines) or Decision(fate=ProposalStatus.GONE)
     try:
         lineage = read_lineage(repository.git, proposal)
         tip = str(repository.onto_commit(onto).id)
         if is_adopted(repository.git, lineage, tip) is not None:
-            return Decision(fate=Fate.ADOPTED)
+            return Decision(fate=ProposalStatus.ADOPTED)
     except SkillgitError:
-        return Decision(fate=Fate.GONE)
-    return _turned_down(lines) or Decision(fate=Fate.WAITING)
+        return Decision(fate=ProposalStatus.GONE)
+    return _turned_down(lines) or Decision(fate=ProposalStatus.WAITING)
 
 
 def _turned_down(lines: Sequence[NoteLine]) -> Decision | None:
@@ -58,4 +58,4 @@ def _turned_down(lines: Sequence[NoteLine]) -> Decision | None:
     if not notes:
         return None
     newest = max(notes, key=lambda note: note.time)
-    return Decision(fate=Fate.TURNED_DOWN, why=newest.why)
+    return Decision(fate=ProposalStatus.TURNED_DOWN, why=newest.why)

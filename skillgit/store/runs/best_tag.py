@@ -29,7 +29,7 @@ ObjectOf = Callable[[str], str]
 LinesOn = Callable[[str], Sequence[NoteLine]]
 
 
-class Champion(Record):
+class RunBest(Record):
     """The best that a run has, as the commit on its branch's tip tells it."""
 
     run: str
@@ -89,15 +89,15 @@ class BestTag:
 
     def derive(self) -> str | None:
         """The commit that the branches say is best, or `None` when there is no run."""
-        holder: Champion | None = None
+        holder: RunBest | None = None
         holder_commit: str | None = None
-        for champion in self._champions():
+        for run_best in self._run_bests():
             if holder is None or holder_commit is None:
-                takes_over = champion.score is not None
+                takes_over = run_best.score is not None
             else:
-                takes_over = champion.is_accepted and self._beats(champion, holder_commit)
+                takes_over = run_best.is_accepted and self._beats(run_best, holder_commit)
             if takes_over:
-                holder, holder_commit = champion, self._commit_of(champion)
+                holder, holder_commit = run_best, self._commit_of(run_best)
         return holder_commit
 
     def _put(self, tag: str) -> str | None:
@@ -127,16 +127,16 @@ class BestTag:
                 hint=f"git tag {renamed} {tag} && git tag -d {short}",
             )
 
-    def _champions(self) -> Iterator[Champion]:
+    def _run_bests(self) -> Iterator[RunBest]:
         """The best run of each fingerprint, the fingerprints in the order they were begun in."""
-        groups: dict[str, Champion] = {}
-        for champion in sorted(self._contenders(), key=_by_age):
-            other = groups.setdefault(champion.tip.state.run, champion)
-            if _is_higher(champion.score, other.score):
-                groups[champion.tip.state.run] = champion
+        groups: dict[str, RunBest] = {}
+        for run_best in sorted(self._contenders(), key=_by_age):
+            other = groups.setdefault(run_best.tip.state.run, run_best)
+            if _is_higher(run_best.score, other.score):
+                groups[run_best.tip.state.run] = run_best
         yield from groups.values()
 
-    def _contenders(self) -> Iterator[Champion]:
+    def _contenders(self) -> Iterator[RunBest]:
         """The bests of the skill's trainings here, and of those that a colleague has shared."""
         for ref in run_refs(self._repository):
             tip = self._refs.read(ref)
@@ -145,50 +145,50 @@ class BestTag:
                 continue
             if run_of_ref(RUNS + commit.run) is None:
                 continue
-            champion = Champion(run=commit.run, tip=commit)
-            if ref.startswith(RUNS) or self._is_whole(champion):
-                yield champion
+            run_best = RunBest(run=commit.run, tip=commit)
+            if ref.startswith(RUNS) or self._is_whole(run_best):
+                yield run_best
 
-    def _is_whole(self, champion: Champion) -> bool:
+    def _is_whole(self, run_best: RunBest) -> bool:
         """Whether a run that was fetched, from a shallow remote perhaps, can be read to its best."""
         try:
-            self._commit_of(champion)
+            self._commit_of(run_best)
         except RepositoryError:
             return False
         return True
 
-    def _commit_of(self, champion: Champion) -> str:
+    def _commit_of(self, run_best: RunBest) -> str:
         """The commit of the run that made its best."""
-        best = champion.tip.state.best
-        for commit in walk(self._git, champion.tip.id):
+        best = run_best.tip.state.best
+        for commit in walk(self._git, run_best.tip.id):
             if commit.step < best.step:
                 break
             if commit.step == best.step and _made(commit, best.origin):
                 return commit.id
-        raise RepositoryError(f"{champion.run} has no commit of step {best.step}, its best")
+        raise RepositoryError(f"{run_best.run} has no commit of step {best.step}, its best")
 
     # ── a version of one fingerprint against another's ───────────────────────────────────────
 
-    def _beats(self, champion: Champion, holder: str) -> bool:
+    def _beats(self, run_best: RunBest, holder: str) -> bool:
         """Whether a run's best beats a commit, both measured under the run's fingerprint."""
-        state = champion.tip.state
-        ours = self._lines_on(self._object_of(self._commit_of(champion)))
+        state = run_best.tip.state
+        ours = self._lines_on(self._object_of(self._commit_of(run_best)))
         theirs = self._lines_on(self._object_of(holder))
         val = _val_tasks(ours, state.target)
         mine, other = _scores(ours, state.target), _scores(theirs, state.target)
         both = [task for task in sorted(val) if task in mine and task in other]
         if not both or len(both) < _MIN_COVERAGE * len(val):
             return False
-        weight = self._mixed_weight(champion)
+        weight = self._mixed_weight(run_best)
         return beats(
             _mean([mine[task] for task in both], state.metric, weight),
             _mean([other[task] for task in both], state.metric, weight),
         )
 
-    def _mixed_weight(self, champion: Champion) -> float:
-        if champion.tip.state.metric is not Metric.MIXED:
+    def _mixed_weight(self, run_best: RunBest) -> float:
+        if run_best.tip.state.metric is not Metric.MIXED:
             return 0.5
-        start = list(walk(self._git, champion.tip.id))[-1]
+        start = list(walk(self._git, run_best.tip.id))[-1]
         for line in self._lines_on(start.id):
             if isinstance(line, ConfigNote):
                 gate = line.identity.get("gate")
@@ -204,10 +204,10 @@ def tags_of(skill: str, *, several: bool, is_default: bool) -> tuple[str, ...]:
     return (*own, best_tag()) if is_default or not several else own
 
 
-def _by_age(champion: Champion) -> tuple[int, str, str]:
+def _by_age(run_best: RunBest) -> tuple[int, str, str]:
     """The order of runs, the same in every clone."""
-    name = parse_run(champion.run)
-    return (name.number, name.kind, champion.tip.state.run_id)
+    name = parse_run(run_best.run)
+    return (name.number, name.kind, run_best.tip.state.run_id)
 
 
 def _is_higher(score: float | None, other: float | None) -> bool:

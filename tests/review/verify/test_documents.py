@@ -59,8 +59,8 @@ def test_a_region_that_is_the_commits_own_may_change_and_come_in() -> None:
 def test_a_night_changes_nothing_outside_its_region() -> None:
     old, may = FRONT + BODY + LEARNED, frozenset((Region.LEARNED,))
     assert found(old.replace("- a\n", "- a\n- b\n"), old, may, is_night=True) == []
-    outside = old.replace("- First.", "- Last.")
-    assert [check for check, _ in found(outside, old, may, is_night=True)] == ["regions"]
+    runtime = old.replace("- First.", "- Last.")
+    assert [check for check, _ in found(runtime, old, may, is_night=True)] == ["regions"]
     assert found(f"{FRONT}{BODY}\n{LEARNED}", FRONT + BODY, may, is_night=True) == []
 
 

@@ -13,7 +13,7 @@ from skillgit.sleep.memory.past_nights import (
     pending,
 )
 from skillgit.sleep.memory.state import EditRecord, NightRecord, as_record, says_any
-from skillgit.store.proposals.outcome import Decision, Fate
+from skillgit.store.proposals.outcome import Decision, ProposalStatus
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -27,7 +27,7 @@ def night(
     *,
     edits: tuple[EditRecord, ...] = (),
     rejected: tuple[EditRecord, ...] = (),
-    fate: Fate | None = None,
+    fate: ProposalStatus | None = None,
     why: str = "",
 ) -> DecidedNight:
     record = NightRecord(
@@ -54,9 +54,9 @@ def test_what_was_rejected_turned_down_or_waits_is_told_with_why() -> None:
     text = format_earlier(
         [
             night(1, rejected=(rule("Shout."),)),
-            night(2, edits=(rule("Whisper."),), fate=Fate.TURNED_DOWN, why="too\nquiet"),
-            night(3, edits=(rule("Hum."),), fate=Fate.WAITING),
-            night(4, edits=(rule("Sing."),), fate=Fate.ADOPTED),
+            night(2, edits=(rule("Whisper."),), fate=ProposalStatus.TURNED_DOWN, why="too\nquiet"),
+            night(3, edits=(rule("Hum."),), fate=ProposalStatus.WAITING),
+            night(4, edits=(rule("Sing."),), fate=ProposalStatus.ADOPTED),
         ]
     )
     assert "### Night 1 — REJECTED by the measurement (score 0.5 → 0.25)" in text
@@ -73,16 +73,16 @@ def test_only_the_last_twenty_are_shown() -> None:
 
 
 def test_what_became_of_proposals_is_a_line_each() -> None:
-    nights = [night(1, edits=(rule("a"), rule("b")), fate=Fate.ADOPTED), night(2)]
+    nights = [night(1, edits=(rule("a"), rule("b")), fate=ProposalStatus.ADOPTED), night(2)]
     assert format_decided(nights) == '- Night 1: adopted by the person: [add] "a"; [add] "b"'
 
 
 def test_the_banned_and_the_pending_have_the_paths_of_tonight() -> None:
     edits = (rule("a"), rule("b", "memory"))
     nights = [
-        night(1, edits=edits, fate=Fate.TURNED_DOWN),
-        night(2, edits=edits, fate=Fate.WAITING),
-        night(3, edits=edits, fate=Fate.ADOPTED),
+        night(1, edits=edits, fate=ProposalStatus.TURNED_DOWN),
+        night(2, edits=edits, fate=ProposalStatus.WAITING),
+        night(3, edits=edits, fate=ProposalStatus.ADOPTED),
     ]
     for found in (banned(nights, "S.md", "A.md"), pending(nights, "S.md", "A.md")):
         assert [edit.target for edit in found] == ["S.md", "A.md"]

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgit.history import Phase, Position, RejectedLine, ScoresLine
+from skillgit.history import Phase, RejectedLine, RunPosition, ScoresLine
 from skillgit.records import Score
 from skillgit.store.notes.ledger import pooled, rejected
 
@@ -47,9 +47,9 @@ def test_a_run_does_not_see_its_own_lines_from_its_position_on():
         line({"c" * 16: (1.0, 1.0)}, step=3, run="other"),
         line({"d" * 16: (1.0, 1.0)}, step=2, phase=Phase.EPOCH),
     ]
-    here = Position(run_id="r" * 12, step=3)
+    here = RunPosition(run_id="r" * 12, step=3)
     assert set(known(lines, before=here)[0]) == {A, "c" * 16, "d" * 16}
-    earlier = Position(run_id="r" * 12, step=2, phase=Phase.EPOCH)
+    earlier = RunPosition(run_id="r" * 12, step=2, phase=Phase.EPOCH)
     assert set(known(lines, before=earlier)[0]) == {A, "c" * 16}
 
 
@@ -96,6 +96,6 @@ def test_rejections_are_those_under_the_target_and_of_earlier_moments():
         )
 
     lines = [of(3), of(1), of(2, run="s"), of(1, target="0" * 16)]
-    before = Position(run_id="r", step=3)
+    before = RunPosition(run_id="r", step=3)
     assert [n.step for n in rejected(lines, TARGET, before=before)] == [1, 2]
     assert [n.step for n in rejected(lines, TARGET, before=None)] == [1, 2, 3]

@@ -35,8 +35,8 @@ class Clone(Project):
         self.git("config", "user.email", f"{who}@example.org")
 
     def store(self) -> GitStore:
-        with self.workshop() as shop:
-            return shop.store
+        with self.workshop() as context:
+            return context.store
 
     def sync(self, runs: list[str] | None = None) -> SyncResult:
         repository = open_repository(self.path, durable=False)

@@ -232,8 +232,8 @@ def test_following_each_step_is_the_same_as_working_it_out_anew(train, git, open
         else:
             draw.choice([trainer.accept, trainer.reject])(text(n), score)
         assert tagged(git) == open_store().best()
-    champion = open_store().refs.read(TAG)
-    assert any(champion == c.id for t in trainers for c in t.store.history(t.head.name))
+    run_best = open_store().refs.read(TAG)
+    assert any(run_best == c.id for t in trainers for c in t.store.history(t.head.name))
     assert git("log", "-1", "--format=%(trailers:key=Skillopt-Action,valueonly)", TAG).strip() in (
         Action.ACCEPT_NEW_BEST,
         Action.BASELINE,
