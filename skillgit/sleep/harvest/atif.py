@@ -111,4 +111,4 @@ def _is_transcript(path: Path) -> bool:
     return path.suffix in (".json", ".jsonl")
 
 
-SOURCE = Source(_folders, _is_transcript, read, version=1, tells_project=False)
+SOURCE = Source(_folders, _is_transcript, read, version=2, tells_project=False)

@@ -40,8 +40,8 @@ def _words(text: str) -> frozenset[str]:
 
 SILENT_TYPES = _words(
     "system progress queue-operation file-history-snapshot summary ai-title custom-title "
-    "agent-name agent-color agent-setting last-prompt permission-mode mode tag pr-link frame- "
-    "link worktree-state relocated bridge-session started result content-replacement "
+    "agent-name agent-color agent-setting last-prompt permission-mode mode tag pr-link "
+    "frame-link worktree-state relocated bridge-session started result content-replacement "
     "attribution-snapshot marble-origami-commit marble-origami-snapshot speculation-accept "
     "file-history-delta"
 )
@@ -184,4 +184,4 @@ def _is_transcript(path: Path) -> bool:
     return path.suffix == ".jsonl" and path.name not in ("journal.jsonl", "history.jsonl")
 
 
-SOURCE = Source(_folders, _is_transcript, read, version=1)
+SOURCE = Source(_folders, _is_transcript, read, version=2)

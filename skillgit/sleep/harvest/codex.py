@@ -283,7 +283,7 @@ def _is_transcript(path: Path) -> bool:
     return path.suffix in (".jsonl", ".json") and path.name.startswith("rollout-")
 
 
-SOURCE = Source(_folders, _is_transcript, read, version=1)
+SOURCE = Source(_folders, _is_transcript, read, version=2)
 
 
 # ── Codex says one prompt in up to three places; here it becomes one again.

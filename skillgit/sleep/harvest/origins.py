@@ -97,15 +97,15 @@ CODEX_MESSAGE: tuple[Field, ...] = (
 """Fields of Codex's user messages."""
 
 INJECTED_TAGS = _words(
-    "system-reminder task-notification teammate-message channel user-prompt-submit-hook post- "
-    "tool-use-hook local-command-caveat ide_opened_file ide_selection ide_diagnostics new- "
-    "diagnostics environment_context environments_instructions user_instructions permissions "
+    "system-reminder task-notification teammate-message channel user-prompt-submit-hook "
+    "post-tool-use-hook local-command-caveat ide_opened_file ide_selection ide_diagnostics "
+    "new-diagnostics environment_context environments_instructions user_instructions permissions "
     "collaboration_mode multi_agent_mode apps_instructions plugins_instructions "
     "skills_instructions skill personality_spec context_window token_budget rollout_budget "
     "additional_context turn_aborted subagent_notification internal_model_context "
     "codex_internal_context goal_context recommended_plugins hook_prompt hook_context "
-    "model_switch remote-trigger scheduled-task fork-boilerplate session-start-hook cross- "
-    "session-message mcp-resource-update"
+    "model_switch remote-trigger scheduled-task fork-boilerplate session-start-hook "
+    "cross-session-message mcp-resource-update"
 )
 COMMAND_TAGS = frozenset(
     [
