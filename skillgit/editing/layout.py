@@ -1,7 +1,6 @@
 """Which parts of a document's text are not prose: frontmatter, fences, protected regions.
 
-The only room that asks the Markdown parser. Everything here is offsets into text whose line
-ends are `\\n`; bytes are the document's business.
+Everything here is offsets into text whose line ends are `\\n`; bytes are the document's business.
 """
 
 from __future__ import annotations
