@@ -17,7 +17,7 @@ from skillgit.editing.apply import apply_edits
 from skillgit.records import Edit, EditOp
 from skillgit.redaction import redact
 from skillgit.sleep.harvest.lines import Lines
-from skillgit.sleep.harvest.origins import told_apart
+from skillgit.sleep.harvest.origins import split_origin
 from skillgit.sleep.mine.feedback import mood
 from skillgit.sleep.mine.rules import typed_rules
 
@@ -38,7 +38,7 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
         ("a://", "password=", "curl ", "eyJa", "a=b;", "token", "x:", 'password="', "PASSWORD=$",
          "-----BEGIN PRIVATE KEY-----", "<a>secret"),
     ),
-    "told_apart": (told_apart, ("<skill>", "<a", "x<skill>", "<skill></skill>")),
+    "split_origin": (split_origin, ("<skill>", "<a", "x<skill>", "<skill></skill>")),
     "mood": (mood, ("no problem ", "`", '"')),
     "typed_rules": (typed_rules, ("always ", "use x instead ", "use ", "a.")),
     "Lines": (lambda text: list(Lines(io.BytesIO(text.encode()))), ('{"n": 1}',)),

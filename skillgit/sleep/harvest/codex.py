@@ -22,9 +22,9 @@ from skillgit.sleep.harvest.origins import (
     CODEX_PERSON_SOURCES,
     CODEX_PROGRAM,
     field_origin,
-    told_apart,
+    split_origin,
 )
-from skillgit.sleep.harvest.said import Said, as_said
+from skillgit.sleep.harvest.raw_turns import RawTurn, raw_turn
 from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript
 from skillgit.sleep.harvest.source import Places, Source, condensed, named, safe_id, span
 
@@ -78,13 +78,13 @@ class _Session:
         self._meta: Object | None = None
         self._cwd: str | None = None
         self._prompts: list[Prompt] = []
-        self._turns: list[tuple[int, Said]] = []
+        self._turns: list[tuple[int, RawTurn]] = []
         self._times: list[datetime | None] = []
         self._count = 0
         self._ordinals: dict[int, float] = {}
         self._working = self._answered = False
-        self._said: Counter[tuple[str, str]] = Counter()
-        self._said_once: Counter[str] = Counter()
+        self._answers: Counter[tuple[str, str]] = Counter()
+        self._answers_kept: Counter[str] = Counter()
 
     def take(self, record: Object, lines: Lines) -> None:
         """Note one record."""
@@ -104,7 +104,7 @@ class _Session:
         elif kind == "event_msg":
             self._event(payload, time, lines)
         elif kind == "compacted":
-            self._add(as_said("", time, Speaker.USER, Origin.SUMMARY, text_at(payload, "message")))
+            self._add(raw_turn("", time, Speaker.USER, Origin.SUMMARY, text_at(payload, "message")))
         elif kind == "turn_context":
             self._cwd = self._cwd or text_at(payload, "cwd") or None
         elif not isinstance(kind, str) or kind not in SILENT_TYPES:
@@ -156,8 +156,8 @@ class _Session:
             self._answered = True
             text = "\n".join(blocks(payload.get("output"), "input_text", "output_text", "text"))
             failed = bool(_EXIT_CODE.search(text[:2_000]))
-            kept = text if failed else ""
-            self._add(as_said(name, time, Speaker.TOOL, Origin.MACHINE, kept, failed=failed))
+            output = text if failed else ""
+            self._add(raw_turn(name, time, Speaker.TOOL, Origin.MACHINE, output, failed=failed))
         elif not isinstance(kind, str) or kind not in SILENT_TYPES:
             lines.note_unknown(kind)
         elif kind != "agent_message":
@@ -170,14 +170,14 @@ class _Session:
             self._say(RESPONSE, name, time, "\n\n".join(parts))
         elif role == "user":
             self._look_for_cwd(parts)
-            apart = [told_apart(part) for part in parts if part.strip()]
+            apart = [split_origin(part) for part in parts if part.strip()]
             own = [text for origin, text in apart if origin is Origin.HUMAN]
             if own:
                 self._prompt(RESPONSE, name, time, payload, "\n\n".join(own))
             elif apart:
                 self._prompt(RESPONSE, name, time, payload, "\n\n".join(parts))
         else:
-            self._add(as_said(name, time, Speaker.SYSTEM, Origin.INJECTED, "\n\n".join(parts)))
+            self._add(raw_turn(name, time, Speaker.SYSTEM, Origin.INJECTED, "\n\n".join(parts)))
 
     def _event(self, payload: Object, time: datetime | None, lines: Lines) -> None:
         kind = payload.get("type")
@@ -212,28 +212,28 @@ class _Session:
         """What the agent says; the same words in another place are the same."""
         self._answered = self._working
         key = " ".join(text.split())[:500]
-        self._said[channel, key] += 1
-        if key and self._said[channel, key] > self._said_once[key]:
-            self._said_once[key] += 1
-            self._add(as_said(name, time, Speaker.ASSISTANT, Origin.MACHINE, text))
+        self._answers[channel, key] += 1
+        if key and self._answers[channel, key] > self._answers_kept[key]:
+            self._answers_kept[key] += 1
+            self._add(raw_turn(name, time, Speaker.ASSISTANT, Origin.MACHINE, text))
 
     def _prompt(
         self, channel: str, name: str, time: datetime | None, payload: Object, text: str
     ) -> None:
-        by_text, own = told_apart(text)
+        by_text, own = split_origin(text)
         if not text.strip():
             return
         origin = field_origin(payload, CODEX_MESSAGE) or by_text
         working = self._working and self._answered
         self._prompts.append(Prompt(self._count, channel, name, time, origin, own, working))
 
-    def _add(self, turn: Said) -> None:
+    def _add(self, turn: RawTurn) -> None:
         self._turns.append((self._count, turn))
 
     def _look_for_cwd(self, parts: Sequence[str]) -> None:
         if self._cwd is None:
-            found = next(filter(None, (_CWD.search(part[:5_000]) for part in parts)), None)
-            self._cwd = (found[1] or found[2]).strip() if found else None
+            match = next(filter(None, (_CWD.search(part[:5_000]) for part in parts)), None)
+            self._cwd = (match[1] or match[2]).strip() if match else None
 
     def _kind(self) -> tuple[Kind, str]:
         source, originator = at(self._meta, "source"), text_at(self._meta, "originator")
@@ -247,14 +247,14 @@ class _Session:
             return Kind.HEADLESS, "its source is not known to be a person"
         return Kind.PERSON, ""
 
-    def _ordered(self, kind: Kind) -> list[Said]:
+    def _ordered(self, kind: Kind) -> list[RawTurn]:
         for prompt in each_once(self._prompts):
             origin = prompt.origin
             if kind is not Kind.PERSON and origin.is_person:
                 origin = Origin.MACHINE
             elif prompt.while_working and origin is Origin.HUMAN:
                 origin = Origin.STEERING
-            turn = as_said(prompt.name, prompt.time, Speaker.USER, origin, prompt.text)
+            turn = raw_turn(prompt.name, prompt.time, Speaker.USER, origin, prompt.text)
             self._turns.append((prompt.place, turn))
         places = self._places()
         return [turn for _, turn in sorted(self._turns, key=lambda entry: places[entry[0] - 1])]
@@ -323,8 +323,8 @@ def each_once(prompts: Sequence[Prompt]) -> list[Prompt]:
         if seen[prompt.channel, key] <= taken[key]:
             continue
         taken[key] += 1
-        unheard = events and prompt.channel == RESPONSE and key not in typed
-        if unheard and prompt.origin.is_person:
+        untyped = events and prompt.channel == RESPONSE and key not in typed
+        if untyped and prompt.origin.is_person:
             prompt = replace(prompt, origin=Origin.INJECTED)
         out.append(prompt)
     return out

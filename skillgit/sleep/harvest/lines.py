@@ -119,15 +119,15 @@ def blocks(content: object, *kinds: str) -> list[str]:
         return [content]
     if not isinstance(content, list):
         return []
-    found = []
+    texts = []
     for block in content:
         if isinstance(block, str):
-            found.append(block)
+            texts.append(block)
         elif isinstance(block, dict) and (block.get("type") in kinds or "type" not in block):
             text = block.get("text", block.get("content"))
             if isinstance(text, str):
-                found.append(text)
-    return found
+                texts.append(text)
+    return texts
 
 
 # ── Points in time as transcripts write them, always UTC.

@@ -149,7 +149,7 @@ def field_origin(record: Object, table: Iterable[Field]) -> Origin | None:
     return next((field.origin for field in table if field.matches(record)), None)
 
 
-def told_apart(text: str) -> tuple[Origin, str]:
+def split_origin(text: str) -> tuple[Origin, str]:
     """The origin of a text in a person's place, and what of it is that origin's own.
 
     Elements that an agent put beside a person's words are left out; the rest is the person's.
@@ -174,7 +174,7 @@ def _without_elements(text: str) -> tuple[str, Origin | None]:
     if "<" not in text:
         return text, None
     kept: list[str] = []
-    found: set[Origin] = set()
+    origins: set[Origin] = set()
     unclosed: set[str] = set()
     place = 0
     while opening := _TAG.search(text, place):
@@ -192,11 +192,11 @@ def _without_elements(text: str) -> tuple[str, Origin | None]:
             place = opening.end()
             continue
         kept.append(text[place : opening.start()])
-        found.add(origin)
+        origins.add(origin)
         place = len(text) if end < 0 else end + len(closing)
     kept.append(text[place:])
     order = (Origin.COMMAND, Origin.MACHINE, Origin.INJECTED)
-    return "".join(kept), next((origin for origin in order if origin in found), None)
+    return "".join(kept), next((origin for origin in order if origin in origins), None)
 
 
 def _tag_origin(name: str) -> Origin | None:

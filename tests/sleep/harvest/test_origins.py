@@ -11,7 +11,7 @@ from work import grows_in_proportion
 from skillgit.redaction import assignments
 from skillgit.sleep import harvest
 from skillgit.sleep.harvest.claude_code import SILENT_TYPES
-from skillgit.sleep.harvest.origins import told_apart
+from skillgit.sleep.harvest.origins import split_origin
 from skillgit.sleep.harvest.sessions import Origin
 
 
@@ -47,26 +47,26 @@ from skillgit.sleep.harvest.sessions import Origin
     ],
 )
 def test_a_text_is_told_by_how_it_begins(text: str, origin: Origin) -> None:
-    assert told_apart(text)[0] is origin
+    assert split_origin(text)[0] is origin
 
 
 def test_what_was_put_beside_a_persons_words_is_left_out() -> None:
     text = "<ide_opened_file>a.py</ide_opened_file>Fix it\n<system-reminder>x</system-reminder>"
-    assert told_apart(text) == (Origin.HUMAN, "Fix it")
+    assert split_origin(text) == (Origin.HUMAN, "Fix it")
 
 
 def test_of_a_prompt_with_the_editors_state_only_the_request_is_the_persons() -> None:
     text = (
         "# Context from my IDE setup:\n\n## Open tabs:\n- a\n\n## My request for Codex:\nFix it\n"
     )
-    assert told_apart(text) == (Origin.HUMAN, "Fix it")
+    assert split_origin(text) == (Origin.HUMAN, "Fix it")
 
 
 @pytest.mark.parametrize("tag", ["post-tool-use-hook", "new-diagnostics", "cross-session-message"])
 def test_a_tag_with_hyphens_is_known_whole(tag: str) -> None:
-    assert told_apart(f"<{tag}>run the linter</{tag}>")[0] is Origin.INJECTED
-    assert told_apart(f"<{tag}>x</{tag}>\nFix it") == (Origin.HUMAN, "Fix it")
-    assert told_apart(f"<{tag.rpartition('-')[2]}> is a tag of mine")[0] is Origin.HUMAN
+    assert split_origin(f"<{tag}>run the linter</{tag}>")[0] is Origin.INJECTED
+    assert split_origin(f"<{tag}>x</{tag}>\nFix it") == (Origin.HUMAN, "Fix it")
+    assert split_origin(f"<{tag.rpartition('-')[2]}> is a tag of mine")[0] is Origin.HUMAN
 
 
 def test_a_link_to_a_frame_is_a_known_type_of_record() -> None:
@@ -98,4 +98,4 @@ def test_no_word_of_a_table_is_a_piece_of_one() -> None:
 
 @pytest.mark.parametrize("unit", ["<skill>", "<a", "x<skill>", "<skill></skill>"])
 def test_telling_apart_takes_work_in_proportion_to_the_text(unit: str) -> None:
-    assert grows_in_proportion(lambda size: told_apart(unit * size), 1_000)
+    assert grows_in_proportion(lambda size: split_origin(unit * size), 1_000)
