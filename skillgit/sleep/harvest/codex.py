@@ -58,6 +58,9 @@ STARTED = frozenset(("task_started", "turn_started"))
 ENDED = frozenset(("task_complete", "turn_complete", "turn_aborted"))
 OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "local_shell_call_output"))
 
+EVENT, ITEM, RESPONSE = "event", "item", "response"
+"""The places where one prompt can stand: an event, an item, a message to the model."""
+
 _CWD = re.compile(r"<cwd>([^<\n]{1,1000})</cwd>|Current working directory: ([^\n]{1,1000})")
 _EXIT_CODE = re.compile(r'(?:Exit code: |exited with code |"exit_code": ?)([1-9]\d{0,4})')
 
@@ -68,6 +71,22 @@ def read(path: Path, stream: IO[bytes], lines: Lines) -> Sequence[Transcript]:  
     for record in lines:
         session.take(record, lines)
     return (session.transcript(),)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What stands in a person's place, in one of the places where it stands.
+
+    `place` is its line, counted from 1.
+    """
+
+    place: int
+    channel: str
+    name: str
+    time: datetime | None
+    origin: Origin
+    text: str
+    while_working: bool
 
 
 class _Session:
@@ -274,39 +293,6 @@ class _Session:
         return out
 
 
-def _folders(places: Places) -> list[Path]:
-    home = places.variable("CODEX_HOME") or places.home / ".codex"
-    return [home / "sessions", home / "archived_sessions"]
-
-
-def _is_transcript(path: Path) -> bool:
-    return path.suffix in (".jsonl", ".json") and path.name.startswith("rollout-")
-
-
-SOURCE = Source(_folders, _is_transcript, read, version=2)
-
-
-# ── Codex says one prompt in up to three places; here it becomes one again.
-
-EVENT, ITEM, RESPONSE = "event", "item", "response"
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """What stands in a person's place, in one of the places where it stands.
-
-    `place` is its line, counted from 1.
-    """
-
-    place: int
-    channel: str
-    name: str
-    time: datetime | None
-    origin: Origin
-    text: str
-    while_working: bool
-
-
 def each_once(prompts: Sequence[Prompt]) -> list[Prompt]:
     """Each prompt once, from whichever place it stands in first; one typed twice stays twice.
 
@@ -332,3 +318,15 @@ def each_once(prompts: Sequence[Prompt]) -> list[Prompt]:
 
 def _key(prompt: Prompt) -> str:
     return " ".join(prompt.text.split())
+
+
+def _folders(places: Places) -> list[Path]:
+    home = places.variable("CODEX_HOME") or places.home / ".codex"
+    return [home / "sessions", home / "archived_sessions"]
+
+
+def _is_transcript(path: Path) -> bool:
+    return path.suffix in (".jsonl", ".json") and path.name.startswith("rollout-")
+
+
+SOURCE = Source(_folders, _is_transcript, read, version=2)

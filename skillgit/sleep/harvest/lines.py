@@ -1,4 +1,7 @@
-"""Bytes → JSON objects, leniently and in linear time: a bad line costs itself and nothing else."""
+"""Bytes → JSON objects, leniently and in linear time, and what is read out of them.
+
+A bad line costs itself and nothing else. Points in time are always UTC.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,10 @@ MAX_NAMES = 200
 
 _DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n\0\ufeff"
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECONDS_FROM = 100_000_000_000
+_EARLIEST, _LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 class Lines:
@@ -128,13 +135,6 @@ def blocks(content: object, *kinds: str) -> list[str]:
             if isinstance(text, str):
                 texts.append(text)
     return texts
-
-
-# ── Points in time as transcripts write them, always UTC.
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECONDS_FROM = 100_000_000_000
-_EARLIEST, _LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 def parse_time(value: object) -> datetime | None:

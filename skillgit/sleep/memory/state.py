@@ -18,6 +18,18 @@ from skillgit.records import Action, Edit, EditOp, Record
 from skillgit.store.runs.sleep_ref import SleepFiles
 
 STATE, SLOW_MEMORY, HISTORY, TASKS = "state.json", "slow_memory.md", "history.jsonl", "tasks.jsonl"
+SKILL, MEMORY = "skill", "memory"
+_MARK = re.compile(r"^\s*[-*+][ \t]+")
+
+
+class EditRecord(Edit):
+    """An edit of a night; its `target` is `skill` or `memory`."""
+
+    @property
+    def words(self) -> str:
+        """What it says, without a bullet's mark; of a replacement, both texts."""
+        text = _MARK.sub("", self.content or self.anchor)
+        return f"{self.anchor} → {text}" if self.op is EditOp.REPLACE else text
 
 
 class ProjectState(Record):
@@ -124,32 +136,6 @@ def files_after(
     return {name: text.encode("utf-8") for name, text in texts.items()}
 
 
-def _history(text: str) -> list[NightRecord]:
-    found: list[NightRecord] = []
-    for line in text.split("\n"):
-        try:
-            found.append(NightRecord.model_validate_json(line))
-        except ValidationError:
-            continue
-    return found
-
-
-# ── A night's edit as reports and state have it, and what makes two edits say the same. Pure.
-
-SKILL, MEMORY = "skill", "memory"
-_MARK = re.compile(r"^\s*[-*+][ \t]+")
-
-
-class EditRecord(Edit):
-    """An edit of a night; its `target` is `skill` or `memory`."""
-
-    @property
-    def words(self) -> str:
-        """What it says, without a bullet's mark; of a replacement, both texts."""
-        text = _MARK.sub("", self.content or self.anchor)
-        return f"{self.anchor} → {text}" if self.op is EditOp.REPLACE else text
-
-
 def as_record(edit: Edit, memory: str | None) -> EditRecord:
     """The edit under its document's alias."""
     alias = MEMORY if edit.target == memory else SKILL
@@ -169,3 +155,13 @@ def says_any(edit: Edit, others: Sequence[Edit], *, anywhere: bool = False) -> b
 
 def _folded(text: str) -> str:
     return fold(_MARK.sub("", text)).casefold()
+
+
+def _history(text: str) -> list[NightRecord]:
+    nights: list[NightRecord] = []
+    for line in text.split("\n"):
+        try:
+            nights.append(NightRecord.model_validate_json(line))
+        except ValidationError:
+            continue
+    return nights
