@@ -1,7 +1,7 @@
 """Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl` and `archived_sessions/`.
 
 Three formats: bare items, the envelope (`timestamp`, `type`, `payload`), and the newest, which
-adds `ordinal` and says prompts as `item_completed`. One prompt stands in up to three places.
+adds `ordinal` and records prompts as `item_completed`. One prompt is recorded in up to three places.
 Source: what Codex 0.1 writes; docs/reference/transcripts.md.
 """
 
@@ -75,7 +75,7 @@ def read(path: Path, stream: IO[bytes], lines: Lines) -> Sequence[Transcript]:  
 
 @dataclass(frozen=True)
 class Prompt:
-    """What stands in a person's place, in one of the places where it stands.
+    """A user message, in one of the places where it is recorded.
 
     `place` is its line, counted from 1.
     """
@@ -228,7 +228,7 @@ class _Session:
             self._answered = self._working
 
     def _say(self, channel: str, name: str, time: datetime | None, text: str) -> None:
-        """What the agent says; the same words in another place are the same."""
+        """Add a message of the agent; the same words recorded in another place are added once."""
         self._answered = self._working
         key = " ".join(text.split())[:500]
         self._answers[channel, key] += 1
@@ -294,9 +294,9 @@ class _Session:
 
 
 def each_once(prompts: Sequence[Prompt]) -> list[Prompt]:
-    """Each prompt once, from whichever place it stands in first; one typed twice stays twice.
+    """Each prompt once, from the first place that records it; one typed twice is kept twice.
 
-    Where events say what was typed, a message that no event knows is not a person's.
+    Where events say what was typed, a message without an event is not a person's.
     """
     typed = {_key(p) for p in prompts if p.channel != RESPONSE and p.origin.is_person}
     events = any(p.channel != RESPONSE for p in prompts)

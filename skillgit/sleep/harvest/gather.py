@@ -1,4 +1,4 @@
-"""From files to a person's sessions in this project, with an account of every one left out."""
+"""From files to a person's sessions in this project, with the reason for every one left out."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class HarvestedSession(Record):
 
 
 class Harvest(Record):
-    """A person's sessions, where every other one went, and what could not be read."""
+    """A person's sessions, the status of every session, and what could not be read."""
 
     sessions: tuple[Session, ...]
     looked_at: tuple[HarvestedSession, ...]
@@ -154,7 +154,7 @@ def in_project(cwd: str, projects: Sequence[PurePath]) -> bool:
 
 
 def is_own_run(transcript: Transcript) -> bool:
-    """Whether a session is one that we had an agent do: by its folder, or by our mark."""
+    """Whether skillgit itself started the session: by its folder, or by our mark."""
     if transcript.cwd is not None and _OWN_FOLDER.match(transcript.cwd):
         return True
     return any(OWN_RUN_MARK in turn.text for turn in transcript.turns[:8])
@@ -163,7 +163,7 @@ def is_own_run(transcript: Transcript) -> bool:
 def _refresh(
     locations: Sequence[SourceLocation], digests: Digests, projects: Sequence[PurePath] | None
 ) -> int:
-    """Read the files that are new or have changed; how many."""
+    """Read the files that are new or have changed, and return how many."""
     count = 0
     for location in locations:
         for path in find_files(location.source, location.folders):
@@ -224,7 +224,7 @@ def _read(
 
 
 def _kept(transcript: Transcript) -> Transcript:
-    """A transcript as it may be kept: no secret in its names either, and known if it is our own."""
+    """A transcript as it may be kept: its ids and folder redacted, our own runs marked."""
     clean = {
         "session_ids": tuple(redact(name) for name in transcript.session_ids),
         "lineage_ids": tuple(redact(name) for name in transcript.lineage_ids),

@@ -1,6 +1,6 @@
-"""Bytes → JSON objects, leniently and in linear time, and what is read out of them.
+"""Bytes → JSON objects, leniently and in linear time, and fields read from them.
 
-A bad line costs itself and nothing else. Points in time are always UTC.
+A bad line is counted and skipped. Points in time are always UTC.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class Lines:
         return Damage(lines=self._lines, damaged=dict(self._damaged), unknown=dict(self._unknown))
 
     def note_unknown(self, name: object) -> None:
-        """A record of a type that the reader does not know."""
+        """Count one record of a type that the reader does not know."""
         text = redacted_excerpt(whole_characters(name), 60) if isinstance(name, str) else "(none)"
         if text not in self._unknown and len(self._unknown) >= MAX_NAMES:
             text = "(others)"
         self._unknown[text] += 1
 
     def note_damage(self, what: str) -> None:
-        """Something in the file that is not as it has to be."""
+        """Count one defect of the file."""
         self._damaged[what] += 1
 
     def __iter__(self) -> Iterator[Object]:

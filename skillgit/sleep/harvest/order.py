@@ -24,8 +24,8 @@ class Node(NamedTuple):
 def in_order(nodes: Sequence[Node]) -> list[RawTurn]:
     """The turns of the nodes, each id once: the first record of an id is the one that counts.
 
-    A node without a time has that of the line before it. A parent that is missing, or comes about
-    as its own descendant, is none.
+    A node without a time has that of the line before it. A parent that is missing, or is
+    its own descendant, counts as none.
     """
     times = _times(nodes)
     first: dict[str, int] = {}

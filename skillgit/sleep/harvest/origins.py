@@ -1,7 +1,7 @@
-"""Which words are a person's: the tables that decide it, as data, and the few lines that read them.
+"""Which texts are a person's: the tables that decide it, and the functions that read them.
 
-When in doubt, words are not a person's: to miss a request costs little, to take a machine's text
-for one costs a night.
+When in doubt, a text is not a person's: a missed request costs little, a machine's text taken for
+one costs a night.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Field:
     """What the value of a record's field says about its origin.
 
     With `values`, one of them says `origin`, and `ANY` is whatever is neither absent nor false.
-    With `person`, all values but these say it; an absent field says nothing.
+    With `person`, every value but these does; an absent field says nothing.
     """
 
     path: str
@@ -150,7 +150,7 @@ def field_origin(record: Object, table: Iterable[Field]) -> Origin | None:
 
 
 def split_origin(text: str) -> tuple[Origin, str]:
-    """The origin of a text in a person's place, and what of it is that origin's own.
+    """The origin of a user message, and the part of it that comes from there.
 
     Elements that an agent put beside a person's words are left out; the rest is the person's.
     """
@@ -170,7 +170,7 @@ def split_origin(text: str) -> tuple[Origin, str]:
 
 
 def _without_elements(text: str) -> tuple[str, Origin | None]:
-    """The text without known elements, and what the most telling of them was."""
+    """The text without known elements, and the origin that they give it."""
     if "<" not in text:
         return text, None
     kept: list[str] = []

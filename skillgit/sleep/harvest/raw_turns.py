@@ -1,6 +1,6 @@
 """A turn as it stands in a file, before it is known whether it is kept, and as it is kept.
 
-Only `redacted_turn` makes turns: what is not kept need not be redacted, and what is, is.
+Only `redacted_turn` makes turns, so that what is kept is redacted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UUID = re.compile(r"[0-9a-f\-]{0,40}")
 
 
 class RawTurn(NamedTuple):
-    """A turn as it stands in a file: its text may hold secrets, and is never kept as it is."""
+    """A turn as it stands in a file; its text may hold secrets and is never stored."""
 
     id: str
     time: datetime | None
@@ -49,7 +49,7 @@ def raw_turn(
 
 
 def redacted_turn(turn: RawTurn) -> Turn:
-    """The turn as it is kept: redacted, and then cut."""
+    """The turn as it is stored: redacted, and then cut."""
     name = whole_characters(turn.id)[:LONGEST_ID]
     text = whole_characters(turn.text).strip()
     return Turn(

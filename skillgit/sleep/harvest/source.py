@@ -90,7 +90,7 @@ def named(turns: Sequence[RawTurn], session: str) -> list[RawTurn]:
 
 
 def condensed(turns: Sequence[RawTurn]) -> tuple[Turn, ...]:
-    """The turns that say something, and between two that are no machine's the last few of its own.
+    """A person's turns, and of the agent's work between two of them the last few turns.
 
     Shape: in order.
     """
@@ -108,7 +108,7 @@ def condensed(turns: Sequence[RawTurn]) -> tuple[Turn, ...]:
 
 
 def _last(machine: Sequence[RawTurn]) -> list[RawTurn]:
-    """The last words of a stretch of the agent's work, and the last two errors in it."""
+    """The last message of a stretch of the agent's work, and the last two errors in it."""
     words = [i for i, turn in enumerate(machine) if not turn.failed][-1:]
     failed = [i for i, turn in enumerate(machine) if turn.failed][-2:]
     return [machine[i] for i in sorted(words + failed)]
@@ -126,7 +126,7 @@ def safe_id(value: object) -> str:
 
 
 def kind_of(*, people: int, headless: int, sidechain: int) -> Kind:
-    """Whose session it is, from whose words stand in a person's place in it."""
+    """Whose session it is, by counts of its user messages of each origin."""
     if people or not (headless or sidechain):
         return Kind.PERSON
     return Kind.HEADLESS if headless else Kind.SUBAGENT

@@ -24,7 +24,7 @@ Fields = dict[str, JsonValue]
 
 
 class ArchivedTask(NamedTuple):
-    """A row of the archive that is a task, with the words of persons that it stands on."""
+    """A row of the archive that is a task, with the texts of sessions that it was made from."""
 
     task: Task
     session_texts: tuple[str, ...]
@@ -66,7 +66,7 @@ def united(text: str, newer: str) -> str:
 
 
 def read_archive(text: str) -> list[ArchivedTask]:
-    """The tasks of the archive, oldest first; a row that is none is left out."""
+    """The tasks of the archive, oldest first; a row that is not a task is left out."""
     tasks: list[ArchivedTask] = []
     for number, row in enumerate(_rows(text), start=1):
         try:
@@ -83,12 +83,12 @@ def read_archive(text: str) -> list[ArchivedTask]:
 
 
 def newest(text: str, most: int) -> list[ArchivedTask]:
-    """The tasks that a night goes by: the last of the archive."""
+    """The tasks that a night uses: the last of the archive."""
     return read_archive(text)[-most:]
 
 
 def _session_texts(row: Fields) -> tuple[str, ...]:
-    """The words of persons behind a task."""
+    """What a person said in the sessions that a task was made from."""
     evidence = row.get("evidence")
     texts = (
         [item.get("text") for item in evidence if isinstance(item, dict)]

@@ -1,4 +1,4 @@
-"""What of a night may stand in a commit: the rules it proposes, and reasons in nobody's own words.
+"""What of a night may stand in a commit: the rules it proposes, and reasons without a person's own words.
 
 A reason that repeats what was said in a session is left out; the private notes keep it.
 """
@@ -31,7 +31,7 @@ def public_edit(edit: Edit, session_texts: tuple[str, ...], known: str) -> Edit:
 
 
 def public_reason(edit: Edit, session_texts: tuple[str, ...], known: str) -> str:
-    """The edit's reason, unless it tells of a session; then how much stands behind the edit.
+    """The edit's reason, unless it repeats a session; then how many requests support the edit.
 
     Neither a phrase of a session may stand in it, nor a telling word (a name, a number, a path)
     that the documents and the rule itself do not have.
@@ -52,7 +52,7 @@ def quotes_request(text: str, requests: tuple[str, ...]) -> bool:
 
 
 def tells(text: str, session_texts: tuple[str, ...], known: str) -> bool:
-    """Whether a text repeats what was said in a session and is known from nowhere else."""
+    """Whether a text repeats what was said in a session and stands nowhere else."""
     phrases, words = _of_sessions(session_texts)
     allowed = set(_words(known))
     own = _words(text)
@@ -66,7 +66,7 @@ def tells(text: str, session_texts: tuple[str, ...], known: str) -> bool:
 def _of_sessions(
     session_texts: tuple[str, ...],
 ) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
-    """The phrases and the words of what was said."""
+    """The phrases and the words of the sessions."""
     texts = [_words(text) for text in session_texts]
     phrases = frozenset(phrase for words in texts for phrase in _phrases(words))
     return phrases, frozenset(word for words in texts for word in words)

@@ -121,7 +121,7 @@ def files_after(
     slow_memory: str,
     tasks: str,
 ) -> Mapping[str, bytes]:
-    """The files once a night has been."""
+    """The files after a night."""
     projects = dict(before.state.projects)
     times = [time for time in (before.until(project), until) if time is not None]
     projects[project] = ProjectState(until=max(times, default=None))
