@@ -1,6 +1,7 @@
 """Which parts of a document's text are not prose: frontmatter, fences, protected regions.
 
-Everything here is offsets into text whose line ends are `\\n`; bytes are the document's business.
+The only room that asks the Markdown parser. Everything here is offsets into text whose line
+ends are `\\n`; bytes are the document's business.
 """
 
 from __future__ import annotations

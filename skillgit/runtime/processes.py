@@ -1,8 +1,8 @@
 """Programs that belong to a project: agents and judges that are commands.
 
 Each is started from a list, never through a shell, sees the variables it is given and no others,
-and is ended with everything it started, at its time limit or when it is done. Which other modules
-may start a process is a contract in `pyproject.toml`.
+and is ended with everything it started, at its time limit or when it is done. Only this module
+and the one that runs git start processes.
 """
 
 from __future__ import annotations

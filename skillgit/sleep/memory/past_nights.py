@@ -48,7 +48,7 @@ def format_earlier(nights: Sequence[DecidedNight]) -> str:
 def format_decided(nights: Sequence[DecidedNight]) -> str:
     """What became of earlier proposals, a line each, for the slow memory."""
     lines = [
-        f"- Night {n.night.night}: {_status_words(n)}: "
+        f"- Night {n.night.night}: {_fate(n)}: "
         + "; ".join(on_one_line(edit_text(e), WHY_CHARS) for e in n.night.edits)
         for n in nights[-SHOWN_NIGHTS:]
         if n.night.edits and n.decision is not None
@@ -67,14 +67,14 @@ def pending(nights: Sequence[DecidedNight], skill: str, memory: str | None) -> t
 
 
 def _edits(
-    nights: Sequence[DecidedNight], status: ProposalStatus, skill: str, memory: str | None
+    nights: Sequence[DecidedNight], fate: ProposalStatus, skill: str, memory: str | None
 ) -> tuple[Edit, ...]:
-    """The edits of nights whose proposal has one status, under the paths that the documents have tonight."""
+    """The edits of nights of one fate, under the paths that the documents have tonight."""
     paths = {SKILL: skill, MEMORY: memory or MEMORY}
     return tuple(
         Edit.model_validate({**edit.model_dump(), "target": paths[edit.target]})
         for n in nights
-        if n.decision is not None and n.decision.fate is status
+        if n.decision is not None and n.decision.fate is fate
         for edit in n.night.edits
     )
 
@@ -82,31 +82,31 @@ def _edits(
 def _night_lines(decided: DecidedNight) -> list[str]:
     night, lines = decided.night, []
     if night.edits:
-        lines.append(f"### Night {night.night} — {_status_words(decided)}")
+        lines.append(f"### Night {night.night} — {_fate(decided)}")
         if decided.decision is not None and decided.decision.fate is ProposalStatus.ADOPTED:
             lines += [f"  - {edit_text(edit)}" for edit in night.edits]
         else:
             lines += [f"    {i}. {edit_text(e)}" for i, e in enumerate(night.edits, start=1)]
     if night.rejected:
         scores = f" (score {_number(night.baseline)} → {_number(night.candidate)})"
-        measured = scores if night.action is Action.REJECT else ""
-        lines.append(f"### Night {night.night} — REJECTED by the measurement{measured}")
+        told = scores if night.action is Action.REJECT else ""
+        lines.append(f"### Night {night.night} — REJECTED by the measurement{told}")
         lines += [f"    {i}. {edit_text(e)}" for i, e in enumerate(night.rejected, start=1)]
     return lines
 
 
-def _status_words(decided: DecidedNight) -> str:
+def _fate(decided: DecidedNight) -> str:
     decision = decided.decision
     if decision is None:
         return "not proposed"
     if decision.fate is ProposalStatus.TURNED_DOWN:
         return f"TURNED DOWN by the person, because: {on_one_line(decision.why, WHY_CHARS)}"
-    words = {
+    told = {
         ProposalStatus.ADOPTED: "adopted by the person",
         ProposalStatus.WAITING: "proposed, waiting for the person's decision",
         ProposalStatus.GONE: "proposed; what the person made of it is not known",
     }
-    return words[decision.fate]
+    return told[decision.fate]
 
 
 def _number(score: float | None) -> str:
