@@ -97,6 +97,17 @@ def test_every_page_is_reached_from_the_readme_or_from_a_page_that_is() -> None:
     assert set(pages()) - reached == set()
 
 
+@pytest.mark.parametrize("page", [p for p in pages() if "decisions" not in p.parts], ids=id_of)
+def test_every_file_of_ours_that_a_page_names_exists(page: Path) -> None:
+    rooms = {path.name for path in (ROOT / "skillgit").iterdir() if path.is_dir()}
+    ours = rooms | {"skillgit", "benchmarks", "docs", "hooks", "prompts"}
+    named = re.findall(r"`((\w+)/[\w/.-]*\w\.(?:py|md))`", page.read_text())
+    paths = [path for path, folder in named if folder in ours]
+    assert [
+        p for p in paths if not (ROOT / p).exists() and not (ROOT / "skillgit" / p).exists()
+    ] == []
+
+
 def decisions() -> list[Path]:
     return sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
 
@@ -140,3 +151,14 @@ def test_nothing_large_and_no_wheel_is_tracked() -> None:
     binary = [f for f in files if f.is_file() and b"\0" in f.read_bytes()[:8_000]]
     assert [id_of(f) for f in binary if f.stat().st_size > LARGEST] == []
     assert [id_of(f) for f in files if f.suffix == ".whl"] == []
+
+
+def test_no_test_asserts_how_long_something_takes() -> None:
+    timed = re.compile(r"assert\b.*\btime\.(?:time|monotonic|perf_counter)\(")
+    still = [
+        f"{id_of(path)}:{number}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if timed.search(line)
+    ]
+    assert still == []
