@@ -37,7 +37,7 @@ SLOW_MEMORY = Prompt("slow_memory", SlowMemoryFields, SlowMemory)
 def write_slow_memory(
     tonight: str, decided: str, previous: str, optimizer: Optimizer
 ) -> tuple[str, str]:
-    """The memory from here on, and why it is still the previous one, if it is.
+    """The new memory, and the reason if it is still the previous one.
 
     Raises: BlockedError, BudgetError, WaitingError.
     """
