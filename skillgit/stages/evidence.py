@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from skillgit.prompting.edit_parser import DEFAULT_TARGET
+from skillgit.prompting.edit_schema import DEFAULT_TARGET
 from skillgit.records import Edit, RawPatch, Skill, SourceType
 
 
