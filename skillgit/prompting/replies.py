@@ -28,7 +28,7 @@ _FENCE_REACH = 40
 _SECOND_LOOKS = 20_000
 
 
-class _Standing(IntEnum):
+class _Likelihood(IntEnum):
     """How likely an object or list is meant as the answer, the likeliest first."""
 
     FENCED = 0
@@ -39,7 +39,7 @@ class _Standing(IntEnum):
 
 @dataclass(frozen=True)
 class _Candidate:
-    standing: _Standing
+    likelihood: _Likelihood
     value: JsonValue
 
 
@@ -54,7 +54,7 @@ def extract(text: str | None, read: Callable[[JsonValue], T]) -> T:
     cleaned = without_surrogates(text or "").removeprefix("\ufeff").strip()
     if not cleaned:
         raise ReplyError("the answer is empty")
-    candidates = sorted(_candidates(_unquoted(cleaned)), key=lambda c: c.standing)
+    candidates = sorted(_candidates(_unquoted(cleaned)), key=lambda c: c.likelihood)
     if not candidates:
         raise ReplyError("there is no JSON in the answer")
     first: ReplyError | None = None
@@ -118,7 +118,7 @@ def _landmarks(text: str) -> Iterator[_Candidate | str]:
             second_looks -= broken.at - start
             if second_looks < 0:
                 yield from (
-                    _Candidate(_Standing.FRAGMENT, f.value) for f in reader.finished if f.value
+                    _Candidate(_Likelihood.FRAGMENT, f.value) for f in reader.finished if f.value
                 )
                 at = max(at, broken.at)
             continue
@@ -129,8 +129,8 @@ def _landmarks(text: str) -> Iterator[_Candidate | str]:
 
 def _candidate(text: str, found: Found, broken_to: int) -> _Candidate | None:
     if found.end <= broken_to:
-        return _Candidate(_Standing.FRAGMENT, found.value) if found.value else None
+        return _Candidate(_Likelihood.FRAGMENT, found.value) if found.value else None
     before = text[max(0, found.start - _FENCE_REACH) : found.start]
     if _FENCE_BEFORE.search(before):
-        return _Candidate(_Standing.FENCED, found.value)
-    return _Candidate(_Standing.FREE if found.value else _Standing.EMPTY, found.value)
+        return _Candidate(_Likelihood.FENCED, found.value)
+    return _Candidate(_Likelihood.FREE if found.value else _Likelihood.EMPTY, found.value)

@@ -13,8 +13,8 @@ from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer, targets_of
 from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Edit, RawPatch, Record, Skill, SourceType
 from skillgit.runtime.pool import ordered_map
-from skillgit.stages.evidence import EditDeduplicator, SupportedEdit, backed_patches
 from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
+from skillgit.stages.support import EditDeduplicator, SupportedEdit, supported_patches
 
 PURPOSE = "aggregate"
 
@@ -93,7 +93,7 @@ def merge_patches(
         return _merge(job, skill, optimizer, fold, meta_skill)
 
     sides = {
-        source_type: [_Group(edits) for edits in backed_patches(raw_patches, source_type)]
+        source_type: [_Group(edits) for edits in supported_patches(raw_patches, source_type)]
         for source_type in SourceType
     }
     level = 0
@@ -165,7 +165,7 @@ def _supported(
     fold: EditDeduplicator,
     targets: Sequence[str],
 ) -> SupportedEdit:
-    """A merged edit with the evidence of what it stands for: as named, else as recognised."""
+    """A merged edit with the support of what it stands for: as named, else as recognised."""
     edit, indices = merged.as_edit(targets), set(merged.sources)
     behind = [source for index, source in enumerate(sources) if index in indices]
     if not behind:

@@ -74,7 +74,7 @@ class RewriteFields(Record):
     trajectories: str
 
 
-class Draft(Analysis):
+class DraftAnalysis(Analysis):
     """An analyst's answer that is a whole document; an empty one proposes nothing."""
 
     document: WholeText
@@ -85,13 +85,13 @@ class Draft(Analysis):
         return patch.model_copy(update={"document": self.document.strip()})
 
 
-class FailureRewrite(Draft):
+class FailureRewrite(DraftAnalysis):
     """The error analyst's document."""
 
     failure_summary: ItemsIfAny[FailureKind]
 
 
-class SuccessRewrite(Draft):
+class SuccessRewrite(DraftAnalysis):
     """The success analyst's document."""
 
 
