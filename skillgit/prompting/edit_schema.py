@@ -21,9 +21,8 @@ from skillgit.prompting.answers import (
     Texts,
     kind_of,
 )
-from skillgit.records import Edit, EditOp, Skill
+from skillgit.records import MAIN_ALIAS, Edit, EditOp, Skill
 
-DEFAULT_TARGET = "skill"
 MAX_MESSAGE = 200
 
 _OPERATIONS = {
@@ -38,7 +37,7 @@ _OPERATIONS = {
 
 def targets_of(skill: Skill) -> tuple[str, ...]:
     """The names an edit may give a document: the alias of the main one, then every path."""
-    return (DEFAULT_TARGET, *(document.path for document in skill.documents))
+    return (MAIN_ALIAS, *(document.path for document in skill.documents))
 
 
 def _operation(value: JsonValue) -> str:
@@ -97,7 +96,7 @@ class EditsAnswer(Answer):
 
 def _place(target: str, anchor: str, targets: Sequence[str]) -> tuple[str, str]:
     if not target:
-        return DEFAULT_TARGET, anchor
+        return MAIN_ALIAS, anchor
     name = target.removeprefix("./")
     if name in targets:
         return name, anchor
@@ -105,5 +104,5 @@ def _place(target: str, anchor: str, targets: Sequence[str]) -> tuple[str, str]:
     if len(ends) == 1:
         return ends[0], anchor
     if not anchor.strip():
-        return DEFAULT_TARGET, target
+        return MAIN_ALIAS, target
     return target, anchor

@@ -36,7 +36,7 @@ class BrokenJsonError(Exception):
 
 
 @dataclass(frozen=True)
-class Found:
+class JsonPart:
     """A JSON object or list and where it stands in the text."""
 
     start: int
@@ -53,7 +53,7 @@ class JsonReader:
     """
 
     text: str
-    finished: list[Found] = field(default_factory=list)
+    finished: list[JsonPart] = field(default_factory=list)
     _unclosed: int = -1  # a string that starts here or later has no end
     _last_comment_end: int = -1
 
@@ -61,7 +61,7 @@ class JsonReader:
         self._unclosed = len(self.text)
         self._last_comment_end = self.text.rfind("*/")
 
-    def container(self, start: int) -> Found:
+    def container(self, start: int) -> JsonPart:
         """The object or list that begins at `start`.
 
         Raises: BrokenJsonError.
@@ -69,19 +69,19 @@ class JsonReader:
         self.finished.clear()
         return self._container(start, 1)
 
-    def _container(self, start: int, depth: int) -> Found:
+    def _container(self, start: int, depth: int) -> JsonPart:
         if depth > MAX_DEPTH:
             raise BrokenJsonError(start)
         inside = len(self.finished)
         if self.text[start] == "{":
-            found = self._object(start, depth)
+            part = self._object(start, depth)
         else:
-            found = self._list(start, depth)
+            part = self._list(start, depth)
         del self.finished[inside:]
-        self.finished.append(found)
-        return found
+        self.finished.append(part)
+        return part
 
-    def _object(self, start: int, depth: int) -> Found:
+    def _object(self, start: int, depth: int) -> JsonPart:
         members: dict[str, JsonValue] = {}
         at = self._blank(start + 1)
         while not self.text.startswith("}", at):
@@ -89,16 +89,16 @@ class JsonReader:
             at = self._expect(":", self._blank(at))
             members[key], at = self._value(self._blank(at), depth)
             at = self._separator(at, "}")
-        return Found(start, at + 1, members)
+        return JsonPart(start, at + 1, members)
 
-    def _list(self, start: int, depth: int) -> Found:
+    def _list(self, start: int, depth: int) -> JsonPart:
         items: list[JsonValue] = []
         at = self._blank(start + 1)
         while not self.text.startswith("]", at):
             item, at = self._value(at, depth)
             items.append(item)
             at = self._separator(at, "]")
-        return Found(start, at + 1, items)
+        return JsonPart(start, at + 1, items)
 
     def _separator(self, at: int, close: str) -> int:
         at = self._blank(at)
@@ -116,8 +116,8 @@ class JsonReader:
         if first == '"':
             return self._string(at)
         if first in ("{", "["):
-            found = self._container(at, depth + 1)
-            return found.value, found.end
+            part = self._container(at, depth + 1)
+            return part.value, part.end
         if word := _WORD.match(self.text, at):
             return _WORDS[word[1]], word.end()
         return self._number(at)

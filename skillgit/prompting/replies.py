@@ -15,7 +15,12 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from skillgit.errors import ReplyError
-from skillgit.prompting.lenient_json import BrokenJsonError, Found, JsonReader, without_surrogates
+from skillgit.prompting.lenient_json import (
+    BrokenJsonError,
+    JsonPart,
+    JsonReader,
+    without_surrogates,
+)
 
 T = TypeVar("T")
 
@@ -79,14 +84,14 @@ def _unquoted(text: str) -> str:
 
 def _candidates(text: str) -> list[_Candidate]:
     """The objects and lists of the text outside thoughts, in their order."""
-    found: list[_Candidate] = []
+    candidates: list[_Candidate] = []
     thoughts = 0
     since_thought: list[_Candidate] = []
     for item in _landmarks(text):
         if isinstance(item, _Candidate):
             since_thought.append(item)
             if not thoughts:
-                found.append(item)
+                candidates.append(item)
             continue
         since_thought.clear()
         if item == "<":
@@ -94,9 +99,9 @@ def _candidates(text: str) -> list[_Candidate]:
         elif thoughts:
             thoughts -= 1
         else:
-            found.clear()  # the thought's beginning was left out
+            candidates.clear()  # the thought's beginning was left out
     ended = text.lower().rfind("</think") > text.lower().rfind("<think")
-    return found or (since_thought if ended else [])
+    return candidates or (since_thought if ended else [])
 
 
 def _landmarks(text: str) -> Iterator[_Candidate | str]:
@@ -111,7 +116,7 @@ def _landmarks(text: str) -> Iterator[_Candidate | str]:
             at = landmark.end()
             continue
         try:
-            found = reader.container(start)
+            part = reader.container(start)
         except BrokenJsonError as broken:
             broken_to = max(broken_to, broken.at)
             at = start + 1
@@ -122,15 +127,15 @@ def _landmarks(text: str) -> Iterator[_Candidate | str]:
                 )
                 at = max(at, broken.at)
             continue
-        at = found.end
-        if candidate := _candidate(text, found, broken_to):
+        at = part.end
+        if candidate := _candidate(text, part, broken_to):
             yield candidate
 
 
-def _candidate(text: str, found: Found, broken_to: int) -> _Candidate | None:
-    if found.end <= broken_to:
-        return _Candidate(_Likelihood.FRAGMENT, found.value) if found.value else None
-    before = text[max(0, found.start - _FENCE_REACH) : found.start]
+def _candidate(text: str, part: JsonPart, broken_to: int) -> _Candidate | None:
+    if part.end <= broken_to:
+        return _Candidate(_Likelihood.FRAGMENT, part.value) if part.value else None
+    before = text[max(0, part.start - _FENCE_REACH) : part.start]
     if _FENCE_BEFORE.search(before):
-        return _Candidate(_Likelihood.FENCED, found.value)
-    return _Candidate(_Likelihood.FREE if found.value else _Likelihood.EMPTY, found.value)
+        return _Candidate(_Likelihood.FENCED, part.value)
+    return _Candidate(_Likelihood.FREE if part.value else _Likelihood.EMPTY, part.value)

@@ -14,6 +14,7 @@ from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Edit, RawPatch, Record, Skill, SourceType
 from skillgit.runtime.pool import ordered_map
 from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
+from skillgit.stages.schedule import in_batches
 from skillgit.stages.support import EditDeduplicator, SupportedEdit, supported_patches
 
 PURPOSE = "aggregate"
@@ -117,14 +118,9 @@ def _jobs(
     source_type: SourceType, groups: Sequence[_Group], level: int, merge_batch_size: int
 ) -> list[_Job]:
     prompt = MERGE_FAILURES if source_type is SourceType.FAILURE else MERGE_SUCCESSES
-    starts = range(0, len(groups), merge_batch_size)
     return [
-        _Job(
-            prompt,
-            f"{source_type.value}/{level}/{index}",
-            tuple(groups[start : start + merge_batch_size]),
-        )
-        for index, start in enumerate(starts)
+        _Job(prompt, f"{source_type.value}/{level}/{index}", batch)
+        for index, batch in enumerate(in_batches(groups, merge_batch_size))
     ]
 
 
@@ -173,7 +169,7 @@ def _supported(
     if not behind:
         # What it stands for is not known: one trajectory, and of the kind that all of them are.
         kinds = {source.edit.source_type for source in sources}
-        kind = SourceType.FAILURE if SourceType.FAILURE in kinds else SourceType.SUCCESS
+        kind = SourceType.joined(kinds)
         level = 1 + max(source.edit.merge_level for source in sources)
         update = {"support_count": 1, "task_ids": (), "source_type": kind, "merge_level": level}
         return SupportedEdit(edit.model_copy(update=update), ())

@@ -27,7 +27,7 @@ from skillgit.stages.reflect import (
     ProposedEdit,
     ReflectFields,
 )
-from skillgit.stages.rendering import NOTHING_YET, fenced, on_one_line, shown_skill
+from skillgit.stages.rendering import fenced_or_nothing, on_one_line, shown_skill
 
 PURPOSE = "appendix"
 NOTE_CHARS = 240
@@ -204,7 +204,7 @@ def _consolidated(
     """At most so many notes that say the same as all of them, and what went wrong on the way."""
     fields = AppendixFields(
         skill=shown_skill(skill),
-        notes=fenced("\n".join(f"- {note}" for note in notes)) if notes else NOTHING_YET,
+        notes=fenced_or_nothing("\n".join(f"- {note}" for note in notes)),
         most=str(most),
     )
 

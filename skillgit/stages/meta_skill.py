@@ -11,7 +11,7 @@ from skillgit.prompting.answers import Answer, Memory, Text
 from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Record, Skill
 from skillgit.stages.comparison import ComparisonPair, shown_pairs
-from skillgit.stages.rendering import NOTHING_YET, fenced, shown_skill
+from skillgit.stages.rendering import NOTHING_YET, fenced_or_nothing, shown_skill
 
 PURPOSE = "meta_skill"
 
@@ -63,7 +63,7 @@ def run_meta_skill(
         skill_before=shown_skill(before),
         skill=shown_skill(after),
         step_buffer=step_buffer or NOTHING_YET,
-        previous_memory=fenced(previous) if previous.strip() else NOTHING_YET,
+        previous_memory=fenced_or_nothing(previous),
         pairs=shown_pairs(pairs, max_chars),
     )
     try:

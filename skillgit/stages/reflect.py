@@ -27,6 +27,7 @@ from skillgit.records import (
 from skillgit.runtime.pool import ordered_map
 from skillgit.stages.rendering import NOTHING_YET, on_one_line, render_trajectories, shown_skill
 from skillgit.stages.rendering import failure_patterns as failure_patterns
+from skillgit.stages.schedule import in_batches
 
 PURPOSE = "reflect"
 PATTERN_CHARS = 300
@@ -237,10 +238,9 @@ def cut_minibatches(
     minibatches: list[Minibatch] = []
     for source_type, items in kinds.items():
         random.Random(f"{seed}/{source_type.value}").shuffle(items)  # noqa: S311 - no secret
-        starts = range(0, len(items), minibatch_size)
         minibatches += [
-            Minibatch(source_type, index, tuple(items[start : start + minibatch_size]))
-            for index, start in enumerate(starts)
+            Minibatch(source_type, index, batch)
+            for index, batch in enumerate(in_batches(items, minibatch_size))
         ]
     return minibatches
 

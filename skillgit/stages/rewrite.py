@@ -25,6 +25,7 @@ from skillgit.records import (
 from skillgit.runtime.pool import ordered_map
 from skillgit.stages.reflect import Analysis, Analysts, FailureKind
 from skillgit.stages.rendering import NOTHING_YET, fenced, shown_document, shown_edits, shown_skill
+from skillgit.stages.schedule import in_batches
 from skillgit.stages.update import target_path
 
 REWRITE = "rewrite"
@@ -223,9 +224,9 @@ def merge_drafts(
     failures: list[str] = []
     level = 0
     while len(texts) > 1:
-        groups = [texts[i : i + merge_batch_size] for i in range(0, len(texts), merge_batch_size)]
+        groups = in_batches(texts, merge_batch_size)
 
-        def merge(numbered: tuple[int, list[str]], level: int = level) -> tuple[str, str]:
+        def merge(numbered: tuple[int, tuple[str, ...]], level: int = level) -> tuple[str, str]:
             number, group = numbered
             if len(group) == 1:
                 return group[0], ""
@@ -270,7 +271,7 @@ def _as_edit(text: str, writers: Sequence[RawPatch]) -> Edit:
         content=text,
         rationale=reasoning,
         support_count=sum(patch.batch_size for patch in writers),
-        source_type=SourceType.FAILURE if SourceType.FAILURE in kinds else SourceType.SUCCESS,
+        source_type=SourceType.joined(kinds),
         task_ids=tuple(dict.fromkeys(i for patch in writers for i in patch.task_ids)),
     )
 

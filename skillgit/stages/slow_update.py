@@ -16,7 +16,7 @@ from skillgit.prompting.answers import Answer, Text
 from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Record, Skill
 from skillgit.stages.comparison import ComparisonPair, shown_pairs
-from skillgit.stages.rendering import NOTHING_YET, fenced, shown_skill
+from skillgit.stages.rendering import fenced_or_nothing, shown_skill
 
 PURPOSE = "slow_update"
 MAX_GUIDANCE = 4_000
@@ -72,7 +72,7 @@ def run_slow_update(
     fields = SlowUpdateFields(
         skill_before=shown_skill(before),
         skill=shown_skill(after),
-        previous_guidance=_shown(guidance_of(after)),
+        previous_guidance=fenced_or_nothing(guidance_of(after)),
         pairs=shown_pairs(pairs, max_chars),
     )
 
@@ -112,7 +112,3 @@ def with_guidance(skill: Skill, guidance: str) -> Skill:
     except DocumentError as error:
         raise ReplyError(error.message) from error
     return skill.with_document(skill.main.path, data)
-
-
-def _shown(guidance: str) -> str:
-    return fenced(guidance) if guidance.strip() else NOTHING_YET

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from skillgit.prompting.edit_schema import DEFAULT_TARGET
-from skillgit.records import Edit, RawPatch, Skill, SourceType
+from skillgit.records import MAIN_ALIAS, Edit, RawPatch, Skill, SourceType
 
 
 @dataclass(frozen=True)
@@ -38,9 +37,7 @@ class SupportedEdit:
         update = {
             "support_count": max(1, known),
             "task_ids": tuple(dict.fromkeys(i for one in support for i in one.task_ids)),
-            "source_type": SourceType.FAILURE
-            if SourceType.FAILURE in kinds
-            else SourceType.SUCCESS,
+            "source_type": SourceType.joined(kinds),
             "merge_level": max(source.edit.merge_level for source in sources) + merged,
         }
         return cls(edit.model_copy(update=update), support)
@@ -64,7 +61,7 @@ class EditDeduplicator:
 
     def key(self, edit: Edit) -> tuple[str, ...]:
         """What two edits have in common when they are the same."""
-        target = DEFAULT_TARGET if edit.target == self._main else edit.target
+        target = MAIN_ALIAS if edit.target == self._main else edit.target
         return (edit.op.value, target, edit.anchor, edit.content)
 
 

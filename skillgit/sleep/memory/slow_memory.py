@@ -8,7 +8,7 @@ from skillgit.errors import CallError, ReplyError
 from skillgit.prompting.answers import Answer, Memory, Text
 from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Record
-from skillgit.stages.rendering import NOTHING_YET, fenced
+from skillgit.stages.rendering import NOTHING_YET, fenced, fenced_or_nothing
 
 PURPOSE = "slow_memory"
 
@@ -41,7 +41,7 @@ def write_slow_memory(
     fields = SlowMemoryFields(
         tonight=fenced(tonight),
         decided=decided or NOTHING_YET,
-        previous_memory=fenced(previous) if previous.strip() else NOTHING_YET,
+        previous_memory=fenced_or_nothing(previous),
     )
     try:
         answered = optimizer.ask(SLOW_MEMORY, fields, purpose=PURPOSE, slot="memory")
