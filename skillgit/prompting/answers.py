@@ -105,11 +105,12 @@ class _AnswerSchema(GenerateJsonSchema):
         return False
 
 
-def _reason(error: ValidationError | ReplyError) -> str:
+def _reason(error: ValidationError | ReplyError, *, below: int = 0) -> str:
+    """What was wrong, and where: the path from so many levels below the value's root on."""
     if isinstance(error, ReplyError):
         return str(error)
     first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
+    where = ".".join(str(part) for part in first["loc"][below:])
     if first["type"] == "missing":
         return f"it has no {where}"
     return f"{where}: {first['msg']}" if where else first["msg"]
@@ -187,7 +188,7 @@ def _each_if_any(value: JsonValue, read: ValidatorFunctionWrapHandler, info: Val
             readable += read([item])
         except (ValidationError, ReplyError) as error:
             if info.context is not None:
-                reason = f"{info.field_name}[{position}]: {_reason(error)}"
+                reason = f"{info.field_name}[{position}]: {_reason(error, below=1)}"
                 info.context.setdefault(info.field_name, []).append(reason)
     return readable
 

@@ -93,10 +93,10 @@ def mine_llm(sessions: Sequence[Session], optimizer: Optimizer, *, workers: int 
             answered = optimizer.ask(MINE, fields, purpose=PURPOSE, slot=f"sessions/{number}")
         except (ReplyError, CallError) as error:
             return [], [f"no usable answer: {error}"]
-        return _founded(answered.answer.tasks, labels)
+        return _on_new_words(answered.answer.tasks, labels)
 
     results = ordered_map(ask, list(enumerate(batches)), workers)
-    tasks = {task.id: task for found, _ in results for task in found}
+    tasks = {task.id: task for mined, _ in results for task in mined}
     dropped = tuple(reason for _, reasons in results for reason in reasons)
     return Mined(list(tasks.values()), len(batches), dropped)
 
@@ -141,7 +141,7 @@ def _shown_session(name: str, session: Session) -> tuple[str, dict[str, tuple[Se
     return f"### Session `{name}`\n\n{fenced(body)}", labels
 
 
-def _founded(
+def _on_new_words(
     proposals: Sequence[MinedProposal], labels: dict[str, tuple[Session, Turn]]
 ) -> tuple[list[MinedTask], list[str]]:
     tasks, dropped = [], []
