@@ -88,10 +88,9 @@ class EditsAnswer(Answer):
     @classmethod
     def _without_patch_around(cls, value: Any) -> Any:
         patch = value.get("patch") if isinstance(value, dict) else None
-        if not isinstance(patch, dict):
+        if not isinstance(patch, dict) or "edits" not in patch:
             return value
-        reasoning = value.get("reasoning") or patch.get("reasoning")
-        return {**patch, **value, "reasoning": reasoning}
+        return {"edits": patch["edits"], **value}
 
 
 def _place(target: str, anchor: str, targets: Sequence[str]) -> tuple[str, str]:

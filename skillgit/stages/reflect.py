@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from skillgit.errors import BlockedError, CallError, ReplyError
@@ -82,6 +82,14 @@ class Analysis(Answer):
     failure_summary: Annotated[ItemsIfAny[FailureKind], SkipJsonSchema()] = Field(
         default_factory=list, exclude=True
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _reasoning_may_be_in_the_patch(cls, value: Any) -> Any:
+        patch = value.get("patch") if isinstance(value, dict) else None
+        if not isinstance(patch, dict):
+            return value
+        return {**value, "reasoning": value.get("reasoning") or patch.get("reasoning")}
 
     def as_patch(self, minibatch: RawPatch, targets: Sequence[str]) -> RawPatch:  # noqa: ARG002 - analyses with edits need it
         """The minibatch's patch; `targets` are the names of the skill's documents."""
