@@ -28,21 +28,21 @@ class BodyError(Exception):
 # ── what is sent ─────────────────────────────────────────────────────────────────────────────
 
 
-def to_payload(request: ModelRequest, fit: RequestForm) -> dict[str, JsonValue]:
-    """The body of a request, with only what this fit sends."""
+def to_payload(request: ModelRequest, request_form: RequestForm) -> dict[str, JsonValue]:
+    """The body of a request, with only what this form sends."""
     payload: dict[str, JsonValue] = {
         "model": request.model,
         "messages": [_message(message) for message in request.messages],
     }
     if request.tools:
         payload["tools"] = [_tool(tool) for tool in request.tools]
-    if request.answer_schema is not None and fit.answer is not AnswerForm.FREE:
-        payload["response_format"] = _response_format(request.answer_schema, fit.answer)
-    if request.max_tokens is not None and fit.limit is not LimitForm.UNSENT:
-        payload[fit.limit.name.lower()] = request.max_tokens
-    if request.temperature is not None and fit.temperature is Sending.SENT:
+    if request.answer_schema is not None and request_form.answer is not AnswerForm.FREE:
+        payload["response_format"] = _response_format(request.answer_schema, request_form.answer)
+    if request.max_tokens is not None and request_form.limit is not LimitForm.UNSENT:
+        payload[request_form.limit.name.lower()] = request.max_tokens
+    if request.temperature is not None and request_form.temperature is Sending.SENT:
         payload["temperature"] = request.temperature
-    if request.seed is not None and fit.seed is Sending.SENT:
+    if request.seed is not None and request_form.seed is Sending.SENT:
         payload["seed"] = request.seed
     return payload
 
