@@ -1,4 +1,4 @@
-"""What the simulated optimizer can see in a prompt: the skill, the failures, and edits shown.
+"""What the simulated optimizer can see in a prompt: the skill and its failures.
 
 It goes by the structure that the stages give their data (fences, headings, JSON), never by the
 words a prompt puts around it.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import cast
 
 from pydantic import JsonValue
@@ -21,7 +22,7 @@ _TRAJECTORY = re.compile(
 )
 _WHY = re.compile(r"\A\[[^\]\n]+\]\n(?P<reasons>.+?)(?:\n\n|\Z)", re.DOTALL)
 _PAIR = re.compile(
-    r"^### Task `(?P<id>[^`\n]+)`: [^\n]*\n\n#### [^\n]*\n\n(?P<before>Passed|Failed)[^\n]*"
+    r"^### Task `[^`\n]+`: [^\n]*\n\n#### [^\n]*\n\n(?:Passed|Failed)[^\n]*"
     r"\n\n(?P<first>`{3,})text\n.*?\n(?P=first)\n\n#### [^\n]*\n\n(?P<now>Passed|Failed)[^\n]*"
     rf"{_FENCED}",
     re.MULTILINE | re.DOTALL,
@@ -44,7 +45,6 @@ _KIND = re.compile(
 _TRIED = re.compile(r"^\s*\d+\. \[(?:add|delete|replace)\] (?P<edit>.*)$", re.MULTILINE)
 _TRIED_TEXT = re.compile(r"\"(?:\\.|[^\"\\])*\"")
 _BUDGET = re.compile(r"\b(?P<n>\d+) edits?\b")
-_EDIT_LINE = re.compile(r"^(?P<index>\d+): (?P<edit>\{.*\})$", re.MULTILINE)
 _JSON_START = re.compile(r"[{\[]\s*[{\"]")
 _BULLET = re.compile(r"\s*[-*+] \S")
 
@@ -78,51 +78,6 @@ class View:
         )
 
 
-@dataclass(frozen=True)
-class Pair:
-    """One task attempted twice: what the later attempt failed for, if it did."""
-
-    task_id: str
-    passed: bool
-    passes: bool
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Look:
-    """What a look back shows: two skills, and the same tasks with both."""
-
-    skill_before: str = ""
-    skill: str = ""
-    pairs: tuple[Pair, ...] = ()
-
-    @property
-    def guidance(self) -> tuple[str, ...]:
-        """The lines of the guidance that the later skill carries, without their bullets."""
-        region = _GUIDANCE.search(self.skill)
-        return tuple(filter(None, map(plain, region["lines"].splitlines()))) if region else ()
-
-
-@dataclass(frozen=True)
-class ShownEdit:
-    """An edit shown in a prompt, under its index."""
-
-    index: int
-    fields: dict[str, JsonValue] = field(hash=False)
-
-    @property
-    def meaning(self) -> tuple[str, str, str]:
-        """What makes two edits say the same."""
-        op, anchor, content = (_folded(self.fields.get(k)) for k in ("op", "anchor", "content"))
-        return op, anchor, content
-
-    @property
-    def support(self) -> int:
-        """How many trajectories stand behind it, as shown."""
-        support = self.fields.get("support_count")
-        return support if isinstance(support, int) else 1
-
-
 def read_view(text: str) -> View:
     """What a prompt shows an analyst; of the documents, the first."""
     document = _DOCUMENT.search(text)
@@ -141,34 +96,38 @@ def _failures(text: str) -> Iterator[Failure]:
     for trajectory in _TRAJECTORY.finditer(text):
         why = _WHY.match(trajectory["body"])
         if why:
-            reasons = [part.strip() for part in _BETWEEN_REASONS.split(why["reasons"])]
             kind = _KIND.search(trajectory["body"], why.end())
             yield Failure(
                 trajectory["id"],
-                tuple(dict.fromkeys(filter(None, reasons))),
+                _distinct_reasons(why["reasons"]),
                 kind["kind"].lower() if kind else "",
             )
 
 
-def read_look(text: str) -> Look:
-    """What a prompt shows of two skills, the earlier first."""
-    documents = [found["body"] for found in _DOCUMENT.finditer(text)]
-    half = len(documents) // 2
-    if not documents:
-        return Look()
-    return Look(documents[0], documents[half], tuple(_pairs(text)))
+def _distinct_reasons(text: str) -> tuple[str, ...]:
+    parts = (part.strip() for part in _BETWEEN_REASONS.split(text))
+    return tuple(dict.fromkeys(filter(None, parts)))
 
 
-def _pairs(text: str) -> Iterator[Pair]:
+def skills_in(text: str) -> tuple[str, str]:
+    """The earlier and the later skill that a look back shows; empty when it shows none."""
+    documents = [found["body"] for found in _DOCUMENT.finditer(text)] or [""]
+    return documents[0], documents[len(documents) // 2]
+
+
+def failing_in(text: str) -> Counter[str]:
+    """What tasks fail for with the later skill of a look back, with how many do."""
+    reasons: Counter[str] = Counter()
     for found in _PAIR.finditer(text):
-        why = None if found["now"] == "Passed" else _WHY.match(found["body"])
-        reasons = _BETWEEN_REASONS.split(why["reasons"]) if why else []
-        yield Pair(
-            found["id"],
-            found["before"] == "Passed",
-            found["now"] == "Passed",
-            tuple(dict.fromkeys(filter(None, map(str.strip, reasons)))),
-        )
+        if found["now"] == "Failed" and (why := _WHY.match(found["body"])):
+            reasons.update(_distinct_reasons(why["reasons"]))
+    return reasons
+
+
+def guidance_in(skill: str) -> tuple[str, ...]:
+    """The lines of the guidance that a skill carries, without their bullets."""
+    region = _GUIDANCE.search(skill)
+    return tuple(filter(None, map(plain, region["lines"].splitlines()))) if region else ()
 
 
 def bullets_of(skill: str) -> tuple[str, ...]:
@@ -204,16 +163,6 @@ def plain(content: str) -> str:
     return content.strip().removeprefix("- ").strip()
 
 
-def edits_in(text: str) -> list[ShownEdit]:
-    """The edits that a prompt shows as numbered lines of JSON."""
-    return [
-        ShownEdit(int(line["index"]), value)
-        for line in _EDIT_LINE.finditer(text)
-        for value in json_values(line["edit"])
-        if isinstance(value, dict) and isinstance(value.get("op"), str)
-    ]
-
-
 def json_values(text: str) -> Iterator[JsonValue]:
     """The JSON objects and lists of objects in a text, outermost ones only, in order."""
     decoder, place = json.JSONDecoder(), 0
@@ -224,7 +173,3 @@ def json_values(text: str) -> Iterator[JsonValue]:
             place = start.start() + 1
             continue
         yield cast("JsonValue", value)
-
-
-def _folded(value: JsonValue) -> str:
-    return " ".join(str(value or "").casefold().split()).rstrip(".")
