@@ -32,6 +32,7 @@ from skillgit.config.sources import (
     without_user_info,
 )
 from skillgit.config.training import (
+    RULE_ALIASES,
     AppendixSource,
     GateConfig,
     Leak,
@@ -48,6 +49,7 @@ from skillgit.config.training import (
 
 __all__ = [
     "CONFIG_FILE",
+    "RULE_ALIASES",
     "AppendixSource",
     "BudgetConfig",
     "ColumnsConfig",

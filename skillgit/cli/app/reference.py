@@ -24,6 +24,7 @@ from pydantic.fields import FieldInfo
 from skillgit import __version__, config
 from skillgit.cli.app.group import root
 from skillgit.cli.app.invocation import Invocation
+from skillgit.gate import RULES
 
 PAGES = Path("docs/reference")
 _GENERATED = "<!-- Made by `python -m skillgit.cli.app.reference`; edits here are lost. -->"
@@ -138,7 +139,10 @@ def _rows(record: type[BaseModel], docs: dict[tuple[str, str], str], *, prefix: 
 def _meaning(record: type[BaseModel], key: str, docs: dict[tuple[str, str], str]) -> str:
     """What a key means; of one that is inherited, the docstring of the class that has it."""
     owners = (owner.__name__ for owner in record.__mro__)
-    return next((docs[name, key] for name in owners if (name, key) in docs), "")
+    text = next((docs[name, key] for name in owners if (name, key) in docs), "")
+    if key == "rule" and issubclass(record, config.GateConfig):
+        return f"{text.removesuffix('.')}: {'; '.join(rule.summary for rule in RULES.values())}."
+    return text
 
 
 def _records(annotation: Any) -> list[type[BaseModel]]:
