@@ -21,10 +21,10 @@ from skillgit.config.nights import (
     NightOptimizer,
     SleepConfig,
 )
+from skillgit.config.providers import PROVIDERS, ProviderKind
 from skillgit.config.sources import (
     ColumnsConfig,
     ModelConfig,
-    Provider,
     RepoConfig,
     SimulationConfig,
     SkillConfig,
@@ -49,6 +49,7 @@ from skillgit.config.training import (
 
 __all__ = [
     "CONFIG_FILE",
+    "PROVIDERS",
     "RULE_ALIASES",
     "AppendixSource",
     "BudgetConfig",
@@ -68,7 +69,7 @@ __all__ = [
     "Price",
     "PriceConfig",
     "PricesConfig",
-    "Provider",
+    "ProviderKind",
     "ReflectConfig",
     "RepoConfig",
     "Scheduler",

@@ -36,7 +36,7 @@ def run_identity(
         "meta_skill": config.meta_skill.model_dump(mode="json"),
         "gate": gate,
         "optimizer": config.optimizer.model_dump(
-            mode="json", exclude={"base_url", "api_key_env", "timeout", "retries"}
+            mode="json", exclude={"base_url", "api_key_env", "timeout", "retries", "environment"}
         ),
     }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from skillgit.config import Config, Provider
+from skillgit.config import Config
 from skillgit.evaluation.rollout import Evaluator
 from skillgit.evaluation.wiring import Runtime, open_bench, role_model, workers_for
 from skillgit.gate import gate_rule
@@ -38,7 +38,7 @@ class TrainingContext:
 
 def is_simulated(config: Config) -> bool:
     """Whether no call of this configuration leaves the process."""
-    return all(m.provider is Provider.SIMULATED for m in (config.target, config.optimizer))
+    return not any(m.kind.leaves_process for m in (config.target, config.optimizer))
 
 
 def rule_of(config: Config) -> Rule:

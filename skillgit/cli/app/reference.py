@@ -131,7 +131,10 @@ def _rows(record: type[BaseModel], docs: dict[tuple[str, str], str], *, prefix: 
             rows += _rows(nested[0], docs, prefix=f"{prefix}{key}.")
             continue
         meaning = " ".join(_meaning(record, key, docs).split())
-        cells = (f"`{prefix}{key}`", _type(field), _default(field), meaning)
+        value = _type(field)
+        if key == "provider" and issubclass(record, config.ModelConfig):
+            value = ", ".join(f'`"{name}"`' for name in config.PROVIDERS)
+        cells = (f"`{prefix}{key}`", value, _default(field), meaning)
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return rows
 
