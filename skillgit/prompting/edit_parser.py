@@ -12,9 +12,9 @@ from pydantic import Field, JsonValue
 
 from skillgit.errors import ReplyError
 from skillgit.prompting.prompts import Answer
-from skillgit.records import Edit, EditOp, Record, Skill
+from skillgit.records import Edit, EditOp, Record
+from skillgit.records.skills import MAIN_ALIAS
 
-DEFAULT_TARGET = "skill"
 MAX_MESSAGE = 200
 
 _OPERATIONS = {
@@ -36,11 +36,6 @@ class ReadEdits(Record):
     edits: tuple[Edit, ...] = ()
     positions: tuple[int, ...] = ()
     dropped: tuple[str, ...] = ()
-
-
-def targets_of(skill: Skill) -> tuple[str, ...]:
-    """The names an edit may give a document: the alias of the main one, then every path."""
-    return (DEFAULT_TARGET, *(document.path for document in skill.documents))
 
 
 def read_edits(value: JsonValue, *, targets: Sequence[str]) -> ReadEdits:
@@ -137,7 +132,7 @@ def _text(item: dict[str, JsonValue], key: str) -> str:
 
 def _place(target: str, anchor: str, targets: Sequence[str]) -> tuple[str, str]:
     if not target:
-        return DEFAULT_TARGET, anchor
+        return MAIN_ALIAS, anchor
     name = target.removeprefix("./")
     if name in targets:
         return name, anchor
@@ -145,7 +140,7 @@ def _place(target: str, anchor: str, targets: Sequence[str]) -> tuple[str, str]:
     if len(ends) == 1:
         return ends[0], anchor
     if not anchor.strip():
-        return DEFAULT_TARGET, target
+        return MAIN_ALIAS, target
     return target, anchor
 
 

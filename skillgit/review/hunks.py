@@ -15,6 +15,7 @@ from unidiff.patch import PatchSet
 
 from skillgit.errors import RepositoryError
 from skillgit.records import EditOp, EditOutcome, Record
+from skillgit.records.skills import path_meant
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
 
@@ -113,7 +114,7 @@ def _hunk(path: str, hunk: DiffHunk) -> Hunk:
 
 def _made(outcome: EditOutcome, hunk: Hunk, *, main_path: str) -> bool:
     edit = outcome.edit
-    if hunk.path != (main_path if edit.target == "skill" else edit.target):
+    if hunk.path != path_meant(edit.target, main_path):
         return False
     added, removed = folded("\n".join(hunk.added)), folded("\n".join(hunk.removed))
     brought = folded(edit.content) in added

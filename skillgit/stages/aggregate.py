@@ -12,7 +12,6 @@ from skillgit.prompting.edit_parser import (
     AskedEdit,
     edit_items,
     read_edits,
-    targets_of,
     whole_number,
 )
 from skillgit.prompting.prompts import Answer, Optimizer, Prompt
@@ -148,7 +147,7 @@ def _merge(
         edits=shown_edits([supported.edit for supported in edits]),
         meta_skill=meta_skill or NOTHING_YET,
     )
-    read = _merge_reader(edits, fold, targets_of(skill))
+    read = _merge_reader(edits, fold, skill.targets)
     try:
         answered = optimizer.ask_for(read, job.prompt, fields, purpose=PURPOSE, slot=job.slot)
     except (ReplyError, CallError) as error:

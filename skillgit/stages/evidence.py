@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from skillgit.prompting.edit_parser import DEFAULT_TARGET
 from skillgit.records import Edit, RawPatch, Skill, SourceType
+from skillgit.records.skills import path_meant
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,7 @@ class EditDeduplicator:
 
     def key(self, edit: Edit) -> tuple[str, ...]:
         """What two edits have in common when they are the same."""
-        target = DEFAULT_TARGET if edit.target == self._main else edit.target
-        return (edit.op.value, target, edit.anchor, edit.content)
+        return (edit.op.value, path_meant(edit.target, self._main), edit.anchor, edit.content)
 
 
 def backed_patches(

@@ -15,7 +15,6 @@ from skillgit.prompting.edit_parser import (
     ReadEdits,
     read_edits,
     strings,
-    targets_of,
     text_or_nothing,
     whole_number,
 )
@@ -141,7 +140,7 @@ def run_minibatch_reflect(
     minibatches = cut_minibatches(
         graded, minibatch_size=minibatch_size, failure_only=failure_only, seed=seed
     )
-    targets, who = targets_of(skill), analysts or EDITORS
+    targets, who = skill.targets, analysts or EDITORS
     shown = {
         "skill": shown_skill(skill),
         "path": skill.main.path,

@@ -10,9 +10,6 @@ from skillgit.errors import DocumentError
 from skillgit.gate.guards.length import is_too_long
 from skillgit.records import Edit, EditOp, EditOutcome, Outcome, Skill, SkillDocument
 
-MAIN_ALIAS = "skill"
-"""What an edit's target may call the main document instead of its path."""
-
 
 def update_skill(
     skill: Skill,
@@ -30,10 +27,10 @@ def update_skill(
     outcomes = [EditOutcome(edit=edit, outcome=Outcome.UNKNOWN_TARGET) for edit in edits]
     candidate = skill
     for document in skill.documents:
-        places = [i for i, edit in enumerate(edits) if target_path(skill, edit) == document.path]
+        places = [i for i, edit in enumerate(edits) if skill.path_of(edit.target) == document.path]
         if not places:
             continue
-        rejected = [edit for edit in known_rejected if target_path(skill, edit) == document.path]
+        rejected = [edit for edit in known_rejected if skill.path_of(edit.target) == document.path]
         try:
             data, done = apply_edits(
                 document.data,
@@ -78,13 +75,6 @@ def update_within(
 
 def _adds_text(outcome: EditOutcome) -> bool:
     return outcome.outcome.changed_text and outcome.edit.op is not EditOp.DELETE
-
-
-def target_path(skill: Skill, edit: Edit) -> str | None:
-    """The path of the document an edit names, or `None`; `memory` is the nights' word."""
-    if edit.target == MAIN_ALIAS:
-        return skill.main.path
-    return next((d.path for d in skill.documents if d.path == edit.target), None)
 
 
 def check_skill(skill: Skill) -> None:

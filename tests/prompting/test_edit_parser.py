@@ -4,7 +4,7 @@ import pytest
 from pydantic import JsonValue
 
 from skillgit.errors import ReplyError
-from skillgit.prompting.edit_parser import read_edits, targets_of
+from skillgit.prompting.edit_parser import read_edits
 from skillgit.records import Edit, EditOp, Skill, SkillDocument
 
 TARGETS = ("skill", "skills/brief/SKILL.md", "skills/brief/references/style.md")
@@ -104,4 +104,4 @@ def test_content_stays_as_it_was_written() -> None:
 
 def test_a_skill_is_named_by_its_alias_and_its_paths() -> None:
     skill = Skill(name="brief", documents=(SkillDocument(path="SKILL.md", data=b""),))
-    assert targets_of(skill) == ("skill", "SKILL.md")
+    assert skill.targets == ("skill", "SKILL.md")

@@ -199,7 +199,7 @@ def _in_public(
     setup: Night, standing: TrainingState, note: StepNote, moment: Transition
 ) -> Transition:
     """The moment with a commit message in which nothing of a session stands."""
-    known = "\n".join(d.data.decode("utf-8", "replace") for d in standing.current.documents)
+    known = standing.current.text
     applied = [
         o.model_copy(update={"edit": public_edit(o.edit, setup.plan.said, known)})
         for o in note.edits
