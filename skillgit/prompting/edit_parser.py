@@ -13,18 +13,12 @@ from pydantic import Field, JsonValue
 from skillgit.errors import ReplyError
 from skillgit.prompting.prompts import Answer
 from skillgit.records import Edit, EditOp, Record
+from skillgit.records.edits import OPERATIONS
 from skillgit.records.skills import MAIN_ALIAS
 
 MAX_MESSAGE = 200
 
-_OPERATIONS = {
-    "add": EditOp.ADD,
-    "append": EditOp.ADD,
-    "insert_after": EditOp.ADD,
-    "delete": EditOp.DELETE,
-    "remove": EditOp.DELETE,
-    "replace": EditOp.REPLACE,
-}
+_BY_NAME = {alias: op for op, known in OPERATIONS.items() for alias in known.aliases}
 
 
 class ReadEdits(Record):
@@ -116,9 +110,9 @@ def whole_number(value: JsonValue) -> int | None:
 
 def _operation(value: JsonValue) -> EditOp:
     name = value.strip().lower() if isinstance(value, str) else ""
-    if name not in _OPERATIONS:
+    if name not in _BY_NAME:
         raise ReplyError(f"op is {_shown(value)}, not add, replace or delete")
-    return _OPERATIONS[name]
+    return _BY_NAME[name]
 
 
 def _text(item: dict[str, JsonValue], key: str) -> str:

@@ -8,7 +8,7 @@ from skillgit.editing.apply import apply_edits
 from skillgit.editing.document import Document, Region
 from skillgit.errors import DocumentError
 from skillgit.gate.guards.length import is_too_long
-from skillgit.records import Edit, EditOp, EditOutcome, Outcome, Skill, SkillDocument
+from skillgit.records import Edit, EditOutcome, Outcome, Skill, SkillDocument
 
 
 def update_skill(
@@ -74,7 +74,7 @@ def update_within(
 
 
 def _adds_text(outcome: EditOutcome) -> bool:
-    return outcome.outcome.changed_text and outcome.edit.op is not EditOp.DELETE
+    return outcome.outcome.changed_text and outcome.edit.operation.brings_content
 
 
 def check_skill(skill: Skill) -> None:
