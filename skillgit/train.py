@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from skillgit.evaluation.rollout import refuse_if_nothing_came_back, roll_out
-from skillgit.gate import TIE
+from skillgit.gate import is_perfect
 from skillgit.gate.guards import guard
 from skillgit.history import StepNote
 from skillgit.records import (
@@ -61,7 +61,7 @@ def can_rise(setup: Training, standing: TrainingState) -> bool:
     if setup.force or not config.gate.enabled or not config.train.stop_when_perfect:
         return True
     may_fall = config.gate.refresh_every > 0 and config.target.samples
-    return score is None or score < 1.0 - TIE or may_fall
+    return score is None or not is_perfect(score) or may_fall
 
 
 def _commit(setup: Training, moment: Transition) -> Recorded:

@@ -21,10 +21,10 @@ from skillgit.config.nights import (
     NightOptimizer,
     SleepConfig,
 )
+from skillgit.config.providers import PROVIDERS, ProviderKind
 from skillgit.config.sources import (
     ColumnsConfig,
     ModelConfig,
-    Provider,
     RepoConfig,
     SimulationConfig,
     SkillConfig,
@@ -32,6 +32,7 @@ from skillgit.config.sources import (
     without_user_info,
 )
 from skillgit.config.training import (
+    RULE_ALIASES,
     AppendixSource,
     GateConfig,
     Leak,
@@ -48,6 +49,8 @@ from skillgit.config.training import (
 
 __all__ = [
     "CONFIG_FILE",
+    "PROVIDERS",
+    "RULE_ALIASES",
     "AppendixSource",
     "BudgetConfig",
     "ColumnsConfig",
@@ -66,7 +69,7 @@ __all__ = [
     "Price",
     "PriceConfig",
     "PricesConfig",
-    "Provider",
+    "ProviderKind",
     "ReflectConfig",
     "RepoConfig",
     "Scheduler",

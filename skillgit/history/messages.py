@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from skillgit.history import CandidateScore, Entry, Phase, Remeasured, RunState, StepNote
 from skillgit.history.sanitize import harmless
 from skillgit.history.trailers import ParsedTrailers, format_trailers, parse_commit
-from skillgit.records import Action, Edit, EditOp, EditOutcome, Outcome, SourceType
+from skillgit.records import Action, Edit, EditOutcome, Outcome, SourceType
 
 MAX_LINES = 40
 MAX_LINE = 480
@@ -232,13 +232,8 @@ _IN_WORDS = {
 def _what(edit: Edit) -> str:
     content = _quoted(edit.content, _MAX_CONTENT)
     anchor = _quoted(edit.anchor, _MAX_ANCHOR)
-    match edit.op:
-        case EditOp.ADD:
-            return f"add {content}" + (f" after {anchor}" if edit.anchor.strip() else "")
-        case EditOp.DELETE:
-            return f"delete {anchor}"
-        case EditOp.REPLACE:
-            return f"replace {anchor} with {content}"
+    is_anchored = bool(edit.anchor.strip())
+    return edit.operation.in_message.fill(anchor, content, is_anchored=is_anchored)
 
 
 def _where(edit: Edit) -> str:

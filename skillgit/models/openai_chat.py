@@ -10,7 +10,6 @@ import httpx2
 import openai
 
 from skillgit.config import ModelConfig, without_user_info
-from skillgit.config.trust import OFFICIAL_URL
 from skillgit.errors import BlockedError, ConfigError
 from skillgit.models.connection import Address, connect
 from skillgit.models.endpoint import Endpoints, FallbackPlan
@@ -47,7 +46,7 @@ class OpenAIChat:
         endpoints: Endpoints | None = None,
     ) -> None:
         key = _checked_key(config, api_key)
-        address = Address(config.base_url or OFFICIAL_URL)
+        address = Address(config.address or "")
         if key is None and not config.base_url:
             raise BlockedError(
                 f"there is no key for the model {config.model!r}", hint=_key_hint(config)

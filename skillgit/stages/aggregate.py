@@ -9,7 +9,7 @@ from pydantic import Field
 
 from skillgit.errors import CallError, ReplyError
 from skillgit.prompting.answers import Items, Text, WholeNumbers
-from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer, targets_of
+from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer
 from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Edit, RawPatch, Record, Skill, SourceType
 from skillgit.runtime.pool import ordered_map
@@ -139,7 +139,7 @@ def _merge(
         edits=shown_edits([supported.edit for supported in edits]),
         meta_skill=meta_skill or NOTHING_YET,
     )
-    targets = targets_of(skill)
+    targets = skill.targets
 
     def supported(answer: MergedPatch) -> tuple[SupportedEdit, ...]:
         if not answer.edits:

@@ -12,7 +12,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from skillgit.errors import BlockedError, CallError, ReplyError
 from skillgit.prompting.answers import Answer, Count, Items, ItemsIfAny, Text, Texts
-from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer, targets_of
+from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer
 from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import (
     Edit,
@@ -201,7 +201,7 @@ def run_minibatch_reflect(
     minibatches = cut_minibatches(
         graded, minibatch_size=minibatch_size, failure_only=failure_only, seed=seed
     )
-    targets, who = targets_of(skill), analysts or EDITORS
+    targets, who = skill.targets, analysts or EDITORS
     shown = {
         "skill": shown_skill(skill),
         "path": skill.main.path,

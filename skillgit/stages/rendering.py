@@ -65,7 +65,7 @@ def shown_skill(skill: Skill) -> str:
 
 def shown_document(document: SkillDocument) -> str:
     """One document under its path, in a fence."""
-    return f"`{document.path}`\n\n{fenced(document.data.decode('utf-8', 'replace'))}"
+    return f"`{document.path}`\n\n{fenced(document.text)}"
 
 
 def shown_edits(edits: Sequence[Edit]) -> str:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 
 from skillgit.history import StepNote
-from skillgit.records import Edit, EditOp, FailurePattern
+from skillgit.records import Edit, FailurePattern
 
 SHOWN_STEPS = 20
 SHOWN_CHARS = 400
@@ -62,14 +62,10 @@ def _pattern_line(pattern: FailurePattern) -> str:
 
 def edit_text(edit: Edit) -> str:
     """An edit that was tried, as one line."""
-    match edit.op:
-        case EditOp.ADD:
-            after = f"after={_quoted(edit.anchor)} " if edit.anchor else ""
-            return f"[add] {after}{_quoted(edit.content)}"
-        case EditOp.DELETE:
-            return f"[delete] target={_quoted(edit.anchor)}"
-        case EditOp.REPLACE:
-            return f"[replace] target={_quoted(edit.anchor)} → {_quoted(edit.content)}"
+    what = edit.operation.in_prompt.fill(
+        _quoted(edit.anchor), _quoted(edit.content), is_anchored=bool(edit.anchor)
+    )
+    return f"[{edit.op.value}] {what}"
 
 
 def _quoted(text: str) -> str:

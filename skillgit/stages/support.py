@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from skillgit.records import MAIN_ALIAS, Edit, RawPatch, Skill, SourceType
+from skillgit.records import Edit, RawPatch, Skill, SourceType
+from skillgit.records.skills import path_meant
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,7 @@ class EditDeduplicator:
 
     def key(self, edit: Edit) -> tuple[str, ...]:
         """What two edits have in common when they are the same."""
-        target = MAIN_ALIAS if edit.target == self._main else edit.target
-        return (edit.op.value, target, edit.anchor, edit.content)
+        return (edit.op.value, path_meant(edit.target, self._main), edit.anchor, edit.content)
 
 
 def supported_patches(

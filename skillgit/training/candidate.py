@@ -42,7 +42,7 @@ from skillgit.stages.rewrite import (
     rewrite_from_suggestions,
 )
 from skillgit.stages.select import rank_and_select
-from skillgit.stages.update import target_path, update_within
+from skillgit.stages.update import update_within
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _known_apart(inputs: StepInputs, edits: Sequence[Edit]) -> tuple[list[Edit],
     """The edits that were rejected alone on this very text, and all others."""
 
     def content(edit: Edit) -> tuple[str | None, ...]:
-        return (edit.op, target_path(inputs.skill, edit), edit.anchor, edit.content)
+        return (edit.op, inputs.skill.path_of(edit.target), edit.anchor, edit.content)
 
     alone = {content(edit) for edit in inputs.rejected}
     known = [edit for edit in edits if content(edit) in alone]

@@ -74,7 +74,7 @@ def judge(
         return ValidationResult(judged, evaluation, standing, ledger_lines(evaluation))
     met = incumbent(setup, standing, position, account)
     trial = _trial(setup, met, candidate, position)
-    early_stopper = _foresight(setup, trial)
+    early_stopper = _early_stopper(setup, trial)
     evaluation = setup.measure(
         candidate,
         position,
@@ -136,7 +136,7 @@ def look_at(setup: Validation, position: RunPosition) -> int:
     return position.step + epoch - (position.phase is Phase.STEP)
 
 
-def _foresight(setup: Validation, trial: Trial) -> EarlyStopper:
+def _early_stopper(setup: Validation, trial: Trial) -> EarlyStopper:
     gate = setup.config.gate
     return EarlyStopper(
         setup.rule,

@@ -26,7 +26,8 @@ from skillgit.errors import UserError
 from skillgit.evaluation.noise import Noise, noise_of
 from skillgit.evaluation.standalone import SCOPE, Measuring
 from skillgit.evaluation.wiring import open_bench
-from skillgit.gate.power import Sizes, accept_chance
+from skillgit.gate.power import accept_chance
+from skillgit.gate.rule import Sizes
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.records import Measurements, Skill, Split

@@ -11,7 +11,7 @@ from skillgit.cli.sessions.harvest import damage_lines, open_harvest_context
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.sessions.training import runtime_of
 from skillgit.cli.show.output import count, say
-from skillgit.config import CONFIG_FILE, Config, ModelConfig, Provider, without_user_info
+from skillgit.config import CONFIG_FILE, Config, ModelConfig, without_user_info
 from skillgit.errors import BlockedError, CallError, UserError
 from skillgit.evaluation.wiring import judge_config, role_model
 from skillgit.judges import Asks, judge_asks
@@ -107,7 +107,7 @@ def keys(context: DoctorContext) -> Iterator[Row]:
         return
     for role, model in _asked(context):
         name = f"key {role.value}"
-        if model.provider is not Provider.OPENAI or not model.api_key_env:
+        if model.key_variable is None:
             yield ok(name, "none is needed")
             continue
         try:
@@ -115,7 +115,7 @@ def keys(context: DoctorContext) -> Iterator[Row]:
         except UserError as error:
             yield bad(name, error.message, error.hint)
             continue
-        yield ok(name, f"{model.api_key_env} is {'set' if found else 'not set, and not needed'}")
+        yield ok(name, f"{model.key_variable} is {'set' if found else 'not set, and not needed'}")
 
 
 def models(context: DoctorContext) -> Iterator[Row]:
@@ -124,11 +124,11 @@ def models(context: DoctorContext) -> Iterator[Row]:
     if project is None:
         return
     asked = _asked(context)
-    called = [role.value for role, model in asked if model.provider is Provider.OPENAI]
+    called = [role.value for role, model in asked if model.kind.sends_away]
     if called and context.trusted and not context.offline:
         say(f"asking for one word, one call each: {', '.join(called)}")
     for role, model in asked:
-        if model.provider is Provider.COMMAND:
+        if model.kind.runs_program:
             yield _program(project, model)
         elif context.offline:
             yield ok(f"model {role.value}", f"{model.model}: not asked (--offline)")
@@ -163,8 +163,8 @@ def _answer(project: Project, role: Role, model: ModelConfig) -> Row:
     name = f"model {role.value}"
     where = without_user_info(model.base_url) if model.base_url else "its provider"
     what = f"{model.model} at {where}"
-    if model.provider is Provider.SIMULATED:
-        what = f"{model.model}, simulated"
+    if not model.kind.sends_away:
+        what = f"{model.model}, {model.provider}"
     try:
         found = role_model(
             _for_one_call(project.config), role, runtime_of(project, TaskSet(tasks=()))

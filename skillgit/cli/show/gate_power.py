@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from skillgit.cli.show.output import count
-from skillgit.gate.power import Power, Sizes, power_of
+from skillgit.gate.power import Power, power_of
+from skillgit.gate.rule import Sizes
 from skillgit.training.state import Training, TrainingState
 from skillgit.training.validate import look_at
 

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from skillgit.history.sanitize import harmless
-from skillgit.records import Edit, EditOp, Score, SourceType
+from skillgit.records import Edit, Score, SourceType
 from skillgit.review.markdown import block, code, folded, table, words
 from skillgit.review.pull_request.evidence import EditSet, Evidence, TaskChange
 
@@ -131,14 +131,11 @@ def _edits(tried: EditSet, *, named: bool) -> list[str]:
 
 def _edit(edit: Edit, *, named: bool) -> Iterator[str]:
     """An edit with its reason, its support and the tasks behind it, as items of a list."""
-    where = f" after {code(edit.anchor, 120)}" if edit.op is EditOp.ADD and edit.anchor else ""
-    match edit.op:
-        case EditOp.ADD:
-            what = f"**add** {code(edit.content)}{where}"
-        case EditOp.DELETE:
-            what = f"**delete** {code(edit.anchor)}"
-        case EditOp.REPLACE:
-            what = f"**replace** {code(edit.anchor)} **by** {code(edit.content)}"
+    # Where an anchor only says the place, less of it is shown.
+    anchor = code(edit.anchor) if edit.operation.takes_out_anchor else code(edit.anchor, 120)
+    what = edit.operation.in_markdown.fill(
+        anchor, code(edit.content), is_anchored=bool(edit.anchor)
+    )
     document = f" in {code(edit.target, 120)}" if named else ""
     yield f"- {what}{document}"
     if edit.rationale.strip():

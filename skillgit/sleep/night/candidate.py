@@ -19,9 +19,10 @@ from skillgit.records import (
     SkillDocument,
 )
 from skillgit.records.canonical import slot_seed
+from skillgit.records.skills import path_meant
 from skillgit.redaction import MARK, redact
 from skillgit.sleep.memory.privacy import quotes_request
-from skillgit.sleep.memory.state import says_any
+from skillgit.sleep.memory.state import MEMORY, says_any
 from skillgit.sleep.night.plan import MAX_EDITS, Night
 from skillgit.stages.aggregate import merge_patches
 from skillgit.stages.comparison import build_comparison_pairs, shown_pairs
@@ -124,7 +125,8 @@ def _feedback(setup: Night, standing: TrainingState, graded: Sequence[GradedRoll
 
 def _naming(edit: Edit, path: str, memory: str | None) -> Edit:
     """The edit with its document's path; one that names nothing means the document at hand."""
-    meant = {"skill": path, "memory": memory or "memory"}.get(edit.target, edit.target)
+    aliases = {MEMORY: memory or MEMORY}
+    meant = aliases.get(edit.target, path_meant(edit.target, path))
     return edit.model_copy(update={"target": meant})
 
 

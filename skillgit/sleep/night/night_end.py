@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from skillgit.gate import TIE, mean_score, pool
+from skillgit.gate import beats, mean_score, pool
 from skillgit.history import (
     CandidateScore,
     Entry,
@@ -77,7 +77,7 @@ def _measured_afresh(
     shared = [key for key in fresh.scores if fresh.scores[key] and base.scores.get(key)]
     after = _score(setup, [fresh.scores[key] for key in shared])
     before = _score(setup, [base.scores[key] for key in shared])
-    holds = after is not None and before is not None and after > before + TIE
+    holds = after is not None and before is not None and beats(after, before)
     reason = "" if holds else "taken back: no better than the baseline when measured afresh"
     update = {"candidate": after, "taken_back": not holds, "reason": reason}
     return note.model_copy(update=update), ledger_lines(found)

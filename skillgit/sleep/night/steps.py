@@ -12,7 +12,7 @@ from dataclasses import replace
 from skillgit.errors import BlockedError
 from skillgit.evaluation.evaluate import Evaluation
 from skillgit.evaluation.rollout import attempt_all
-from skillgit.gate import TIE, beats
+from skillgit.gate import beats, is_perfect
 from skillgit.history import StepNote
 from skillgit.history.messages import edit_lines
 from skillgit.ports import Account
@@ -97,7 +97,7 @@ def _why_skipped(setup: Night, standing: TrainingState, path: str | None) -> str
         return "there is no memory file beside the skill"
     if not setup.tasks.train:
         return "there is no task to learn from"
-    if score is not None and not setup.plan.unverified and score >= 1.0 - TIE:
+    if score is not None and not setup.plan.unverified and is_perfect(score):
         return "every val task passes already"
     return ""
 
@@ -199,7 +199,7 @@ def _in_public(
     setup: Night, standing: TrainingState, note: StepNote, moment: Transition
 ) -> Transition:
     """The moment with a commit message in which nothing of a session stands."""
-    known = "\n".join(d.data.decode("utf-8", "replace") for d in standing.current.documents)
+    known = standing.current.text
     applied = [
         o.model_copy(update={"edit": public_edit(o.edit, setup.plan.said, known)})
         for o in note.edits

@@ -19,6 +19,7 @@ from skillgit.history import Remeasured, StepNote
 from skillgit.history.messages import applied_again, without_trailers
 from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.records import Edit, EditOutcome, Outcome, Record
+from skillgit.records.skills import path_meant
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import is_night
 from skillgit.store.git.refs import Refs
@@ -198,7 +199,7 @@ class Replayer:
         return text
 
     def _path(self, edit: Edit) -> str:
-        return self._documents[0] if edit.target == "skill" else edit.target
+        return path_meant(edit.target, self._documents[0])
 
     def _refusal(self, lineage: Lineage, path: str, what: str, merged: bytes) -> UserError:
         said = f"{path} has changed since the base of {lineage.run}, and {what} does not fit there"
