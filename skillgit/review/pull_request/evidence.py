@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from skillgit.errors import RepositoryError
 from skillgit.gate import pool
 from skillgit.history import (
     ConfigNote,
@@ -22,7 +23,8 @@ from skillgit.store.git.names import is_night
 from skillgit.store.git_store import GitStore
 from skillgit.store.proposals.adopted import read_lineage
 from skillgit.store.proposals.proposal import Proposal
-from skillgit.store.runs.runs import read_commit, run_tip, walk
+from skillgit.store.runs.runs import run_tips, walk
+from skillgit.store.runs.version_notes import NotedVersions
 
 LineT = TypeVar("LineT", bound=NoteLine)
 
@@ -96,7 +98,13 @@ def gather(store: GitStore, proposal: Proposal) -> Evidence:
     git = store.repository.git
     commit = proposal.commit or ""
     lineage = read_lineage(git, commit)
-    proposed = [c for c in (read_commit(git, c) for c in lineage.commits) if c is not None]
+    versions = NotedVersions(git, store.refs)
+    proposed = [c for c in (versions.read(c) for c in lineage.commits) if c is not None]
+    if not proposed:
+        raise RepositoryError(
+            f"the branch of {lineage.run} is not here, so nothing is known of its proposal",
+            hint="skillgit sync fetches the runs of the remote.",
+        )
     last = proposed[-1]
     moments = _moments(store, last)
     baseline = moments[0] if moments and moments[0].action is Action.BASELINE else None
@@ -159,11 +167,11 @@ def val_scores(store: GitStore, commit: str, target: str) -> dict[str, Score | N
 def _moments(store: GitStore, proposed: RunCommit) -> list[RunCommit]:
     """The run's own commits, oldest first; none when its branch is not here."""
     git = store.repository.git
-    tip = run_tip(git, proposed.run)
-    commits = [] if tip is None else list(walk(git, tip))[::-1]
-    if not commits or commits[0].state.run_id != proposed.state.run_id:
-        return []
-    return [commit for commit in commits if commit.action is not Action.REVERT]
+    for tip in run_tips(git, proposed.run):
+        commits = list(walk(git, tip))[::-1]
+        if commits[0].state.run_id == proposed.state.run_id:
+            return [commit for commit in commits if commit.action is not Action.REVERT]
+    return []
 
 
 def _set(note: StepNote) -> EditSet:
