@@ -150,7 +150,7 @@ def test_what_a_person_turned_down_is_told_to_the_next_night_and_not_tried_again
     assert house.sleep(asks(), stand_ins=Proposing(CHECKED).as_optimizer).report.accepted
     turn_down(house, "night-1", "we check nothing here, and never will")
     assert fate(house, "night-1") == Decision(
-        fate=ProposalStatus.TURNED_DOWN, why="we check nothing here, and never will"
+        status=ProposalStatus.TURNED_DOWN, why="we check nothing here, and never will"
     )
     optimizer = Proposing(CHECKED)
     second = house.sleep(asks(), stand_ins=optimizer.as_optimizer).report

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from skillgit.errors import RepositoryError
 from skillgit.gate import pool
 from skillgit.history import (
     ConfigNote,
@@ -18,10 +17,12 @@ from skillgit.history import (
     StepNote,
     TestNote,
 )
+from skillgit.history.trailers import parse_commit
 from skillgit.records import Action, Edit, Metric, Record, Score
 from skillgit.store.git.names import is_night
+from skillgit.store.git.trees import commit_at, message_of
 from skillgit.store.git_store import GitStore
-from skillgit.store.proposals.adopted import read_lineage
+from skillgit.store.proposals.adopted import Lineage, read_lineage
 from skillgit.store.proposals.proposal import Proposal
 from skillgit.store.runs.runs import run_tips, walk
 from skillgit.store.runs.version_notes import NotedVersions
@@ -69,7 +70,7 @@ class Evidence(Record):
     onto: str
     base: str
     commit: str
-    metric: Metric
+    metric: Metric | None
     target: str
     fingerprint: str
     target_model: str = ""
@@ -101,10 +102,7 @@ def gather(store: GitStore, proposal: Proposal) -> Evidence:
     versions = NotedVersions(git, store.refs)
     proposed = [c for c in (versions.read(c) for c in lineage.commits) if c is not None]
     if not proposed:
-        raise RepositoryError(
-            f"the branch of {lineage.run} is not here, so nothing is known of its proposal",
-            hint="skillgit sync fetches the runs of the remote.",
-        )
+        return _claimed(store, lineage)
     last = proposed[-1]
     moments = _moments(store, last)
     baseline = moments[0] if moments and moments[0].action is Action.BASELINE else None
@@ -135,6 +133,29 @@ def gather(store: GitStore, proposal: Proposal) -> Evidence:
         costs=_sum([config.costs] if config else [], (note.costs for note in notes)),
         report=report.markdown if report else "",
         noted=bool(notes),
+    )
+
+
+def _claimed(store: GitStore, lineage: Lineage) -> Evidence:
+    """What a proposal's commits alone claim, where the branch of its run is not here."""
+    git = store.repository.git
+    messages = (message_of(commit_at(git, commit)) for commit in lineage.commits)
+    told = [t for t in map(parse_commit, messages) if t is not None]
+    scores = [t.score for t in told if t.score is not None]
+    report = _first(store.notes_on(lineage.commits[-1]), ReportNote)
+    return Evidence(
+        run=lineage.run,
+        run_id=lineage.run_id,
+        skill=lineage.skill,
+        onto="main",
+        base=lineage.base,
+        commit=lineage.commits[-1],
+        metric=None,
+        target="",
+        fingerprint="",
+        before=None,
+        after=scores[-1] if scores else None,
+        report=report.markdown if report else "",
     )
 
 
