@@ -52,7 +52,7 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
     project = open_project(invocation, skill)
     repository = open_repository(invocation.directory)
     runs = Runs(repository, invocation, skill=project.skill)
-    commit = runs.read(runs.commit_of(version))
+    commit = runs.version(runs.commit_of(version))
     if commit is None:
         raise UserError(
             f"{version} is no version that a run made",

@@ -64,6 +64,8 @@ def _scores(evidence: Evidence) -> str:
         rows.append((f"test, {test.n_tasks} tasks never shown", _number(test.baseline), best, ""))
     shown = table(("score", "before", "after", ""), rows)
     measured = f" as measured with {code(evidence.target_model)}" if evidence.target_model else ""
+    if evidence.metric is None:
+        return f"{head} The branch of its run is not here; its commits claim:\n\n{shown}"
     return f"{head} Metric `{evidence.metric.value}`,{measured}:\n\n{shown}".replace(",:", ":")
 
 
@@ -178,6 +180,9 @@ def _check(evidence: Evidence, branch: str, remote: str) -> str:
         "```",
         "",
     ]
+    if evidence.metric is None:
+        lines.append(f"Base `{evidence.base[:12]}`, proposed `{evidence.commit[:12]}`.")
+        return "\n".join(lines)
     target, run, run_id = map(code, (evidence.target, evidence.fingerprint, evidence.run_id))
     ends = f"base `{evidence.base[:12]}`, proposed `{evidence.commit[:12]}`"
     lines.append(f"Target {target}, run {run} ({run_id}), {ends}.")

@@ -27,6 +27,7 @@ from skillgit.store.git.rewrite import commit_elsewhere
 from skillgit.store.git.signing import Sign
 from skillgit.store.git.trees import message_of, replace_files
 from skillgit.store.proposals.adopted import Lineage, blob_ids, changed_paths, steps_on, versions_on
+from skillgit.store.proposals.same_version import kept_message
 from skillgit.store.runs.version_notes import NotedVersions
 
 EditsOf = Callable[[ParsedTrailers], Sequence[Edit] | None]
@@ -126,7 +127,7 @@ class Replayer:
         changed = changed_paths(commit.parents[0].tree, commit.tree)
         if lineage.is_part and not set(changed) <= set(lineage.paths):
             return without_trailers(message_of(commit))
-        return None if measured else applied_again(message_of(commit), found)
+        return kept_message(commit) if measured else applied_again(message_of(commit), found)
 
     def _still_to_do(self, lineage: Lineage, onto: str) -> tuple[Sequence[str], bool]:
         """The commits that the branch lacks, and whether its text is what they were judged on."""
