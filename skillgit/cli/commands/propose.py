@@ -19,8 +19,6 @@ from skillgit.review.pull_request.forge import Host, Opened, Opener, PullRequest
 from skillgit.review.pull_request.propose import public_body, refuse_secrets
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import HEADS, is_night
-from skillgit.store.git.repository import open_repository
-from skillgit.store.git_store import GitStore
 from skillgit.store.ranges import range_between
 from skillgit.store.remotes.publish import Destination, Publisher
 from skillgit.store.remotes.remotes import Remotes
@@ -96,18 +94,16 @@ class _Offer:
 
 def _make_offer(project: Project, version: str, asked_remote: str | None) -> _Offer:
     invocation, onto = project.invocation, project.config.repo.onto
-    repository = open_repository(invocation.directory)
+    repository = project.open_repository()
     proposal = find_proposal(repository.git, version, skill=project.skill)
     if proposal.commit is None:
         raise UserError(
             f"there is nothing to propose: {proposal.reason}",
             hint=f"{invocation.typed('log', proposal.run)} shows what was tried.",
         )
-    store = GitStore(
+    store = project.open_store(
         repository,
-        project.config.skill,
-        skill_name=project.skill or "",
-        clock=invocation.clock,
+        project.skill or "",
         command=project.typed("propose", version),
         private=is_night(proposal.run),
         memory=is_night(proposal.run),
