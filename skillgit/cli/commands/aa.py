@@ -146,9 +146,6 @@ def _snapshot(measuring: Measuring, at: int, repeats: int) -> Snapshot:
     return replace(seen, step=at, total_steps=repeats)
 
 
-# ── in words ─────────────────────────────────────────────────────────────────────────────────
-
-
 def _fields(name: str, noise: Noise, names: dict[str, str]) -> dict[str, object]:
     fields = noise.model_dump(mode="json")
     fields["flipping"] = {names[key]: mean for key, mean in noise.flipping}

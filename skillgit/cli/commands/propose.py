@@ -15,7 +15,13 @@ from skillgit.cli.show.output import count, json_option, print_json, printable, 
 from skillgit.errors import UserError
 from skillgit.review.pull_request.body import title
 from skillgit.review.pull_request.evidence import Evidence, gather
-from skillgit.review.pull_request.forge import Host, Opened, Opener, PullRequest, read_host
+from skillgit.review.pull_request.forge import (
+    Host,
+    Opened,
+    PullRequest,
+    PullRequestClient,
+    read_host,
+)
 from skillgit.review.pull_request.propose import public_body, refuse_secrets
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import HEADS, is_night
@@ -60,15 +66,15 @@ def command(
         _ask(offer, invocation, yes=yes, as_json=as_json)
     pushed = offer.publisher.push(offer.to, offer.commit)
     file = _write_body(offer)
-    opener = Opener(offer.publisher.cli.folder, invocation.environ, [])
+    client = PullRequestClient(offer.publisher.cli.folder, invocation.environ, [])
     asked = PullRequest(
         onto=project.config.repo.onto,
         branch=offer.to.branch,
         title=title(offer.evidence),
         body=offer.body,
     )
-    opened = opener.open(offer.host, asked, again=offer.to.there is not None)
-    for complaint in opener.complaints:
+    opened = client.open_pull_request(offer.host, asked, again=offer.to.there is not None)
+    for complaint in client.complaints:
         say(f"note: {printable(complaint)}")
     address = offer.host.compare_address(asked.onto, asked.branch) if offer.host else None
     if as_json:

@@ -1,4 +1,4 @@
-"""Checks of what is set up: the configuration, trust, keys, models, the skill and its tasks."""
+"""Checks of what is set up: configuration, trust, keys, models, skill, tasks, transcripts."""
 
 from __future__ import annotations
 
@@ -183,9 +183,6 @@ def _for_one_call(config: Config) -> Config:
     judge = None if config.judge is None else once(config.judge)
     update = {"target": once(config.target), "optimizer": once(config.optimizer), "judge": judge}
     return config.model_copy(update=update)
-
-
-# ── The check of agents' transcripts: what a harvest could not read of them.
 
 
 def transcripts(context: DoctorContext) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from skillgit.gate import mean_score, pool, select_gate_score
 from skillgit.history import NoteLine, Phase, ScoresLine
 from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.records import Measurements, Skill
-from skillgit.review.verify.base_revision import BaseRevision, ScoreBasis, SkillGround
+from skillgit.review.verify.base_revision import BaseRevision, ScoreBasis, SkillAtBase
 from skillgit.review.verify.findings import Claim, Finding, Severity
 from skillgit.store.git.names import NIGHT_NOTES, NOTES, is_night
 from skillgit.store.git.refs import Refs
@@ -30,7 +30,7 @@ _TRAILER = re.compile(
 _SUBJECT = re.compile(r"skillopt\([^)\n]*\): (?:step|epoch|end)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![+\-\d.])\d+\.\d{4}\b")
 
-SkillOf = Callable[[str, SkillGround], Skill]
+SkillOf = Callable[[str, SkillAtBase], Skill]
 """A skill's documents as they stand in a commit."""
 
 
@@ -64,11 +64,11 @@ def _tasks_of_steps(lines: Iterable[NoteLine], target: str) -> set[str]:
 
 @dataclass(frozen=True)
 class ClaimCheck:
-    """Holds claims against the ledger. `yardsticks` are by skill, or why there is none."""
+    """Holds claims against the ledger. `score_bases` are by skill, or why there is none."""
 
     ground: BaseRevision
     ledger: Ledger
-    yardsticks: Mapping[str, ScoreBasis | SkillgitError]
+    score_bases: Mapping[str, ScoreBasis | SkillgitError]
     skill_of: SkillOf
 
     def check(self, found: Range) -> tuple[list[Claim], list[Finding]]:
@@ -107,7 +107,7 @@ class ClaimCheck:
         findings = [_problem("trailers", commit, m) for m in _contradictions(commit, trailers)]
         if claim.claimed is None:
             return claim, findings
-        basis = self._yardstick(skill, trailers)
+        basis = self._score_basis(skill, trailers)
         if isinstance(basis, SkillgitError):
             message = f"its score cannot be checked: {basis.message}"
             return claim, [*findings, _problem("claims", commit, message)]
@@ -119,13 +119,13 @@ class ClaimCheck:
             break
         return claim, findings
 
-    def _yardstick(
-        self, skill: SkillGround, trailers: ParsedTrailers
+    def _score_basis(
+        self, skill: SkillAtBase, trailers: ParsedTrailers
     ) -> ScoreBasis | SkillgitError:
         """By what a commit is measured: a night's tasks are its own, and nobody else has them."""
         if is_night(trailers.run):
             return ScoreBasis(target=trailers.state.target, val=())
-        return self.yardsticks[skill.name]
+        return self.score_bases[skill.name]
 
     def _wrong(
         self,
@@ -155,7 +155,7 @@ class ClaimCheck:
     def _known(
         self,
         commit: str,
-        skill: SkillGround,
+        skill: SkillAtBase,
         basis: ScoreBasis,
         gate: GateConfig,
         claimed: float | None,
@@ -190,7 +190,7 @@ class ClaimCheck:
         is_claimed = any(claim.claimed is not None for claim in claims)
         is_problem = is_claimed and not (trailers and is_night(trailers.run))
         for skill in self.ground.skills.values():
-            basis = self._yardstick(skill, trailers) if trailers else self.yardsticks[skill.name]
+            basis = self._score_basis(skill, trailers) if trailers else self.score_bases[skill.name]
             touched = any(skill.declares(change.path) for change in found.changes)
             if not touched or isinstance(basis, SkillgitError):
                 continue
@@ -202,7 +202,7 @@ class ClaimCheck:
                 yield _problem("claims", tip, f"{message}; {hint}", severity)
 
 
-def _gate(skill: SkillGround, trailers: ParsedTrailers) -> GateConfig:
+def _gate(skill: SkillAtBase, trailers: ParsedTrailers) -> GateConfig:
     """The gate that decided: a night's has a metric of its own."""
     gate = skill.config.gate
     return (
