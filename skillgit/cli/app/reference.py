@@ -198,8 +198,6 @@ def _bounds(metadata: list[Any]) -> str:
     return f", {' and '.join(found)}" if found else ""
 
 
-# ── The man page, made from the help of the commands: `make docs` writes it, a test compares it.
-
 MAN_PAGE: Path = Path("docs/man/skillgit.1")
 
 _TOP = """\

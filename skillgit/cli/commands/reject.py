@@ -11,8 +11,6 @@ from skillgit.cli.show.output import json_option, print_json
 from skillgit.errors import UsageError, UserError
 from skillgit.history import TurnedDownNote
 from skillgit.store.git.names import is_night
-from skillgit.store.git.repository import open_repository
-from skillgit.store.git_store import GitStore
 from skillgit.store.proposals.outcome import ProposalStatus, proposal_status
 from skillgit.store.revisions import find_proposal
 
@@ -34,17 +32,12 @@ def command(
     if not why.strip():
         raise UsageError("-m: say why, in a few words")
     project = open_project(invocation, skill)
-    repository = open_repository(invocation.directory)
+    repository = project.open_repository()
     proposal = find_proposal(repository.git, version, skill=project.skill)
     if proposal.commit is None:
         raise UserError(f"there is nothing to turn down: {proposal.reason}")
-    store = GitStore(
-        repository,
-        project.config.skill,
-        skill_name=project.skill or "skill",
-        clock=invocation.clock,
-        command=project.typed("reject", version),
-        private=True,
+    store = project.open_store(
+        repository, project.skill or "skill", command=project.typed("reject", version), private=True
     )
     lines = store.notes_on(proposal.commit)
     onto = project.config.repo.onto

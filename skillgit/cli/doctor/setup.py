@@ -1,4 +1,4 @@
-"""Checks of what is set up: the configuration, trust, keys, models, the skill and its tasks."""
+"""Checks of what is set up: configuration, trust, keys, models, skill, tasks, transcripts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from skillgit.records import Message, ModelRequest, Role, Speaker, Task
 from skillgit.sleep.harvest import transcript_damage
 from skillgit.stages.update import check_skill
 from skillgit.store.git.repository import Repository
-from skillgit.store.git_store import GitStore
 from skillgit.store.skills.skills import committed_skill
 from skillgit.tasks import TaskSet
 
@@ -69,15 +68,7 @@ def skill(context: DoctorContext) -> Iterator[Row]:
 def _skill(context: DoctorContext, project: Project, repository: Repository) -> Row:
     onto = project.config.repo.onto
     found = committed_skill(repository, project.config.skill, onto)
-    store = GitStore(
-        repository,
-        project.config.skill,
-        skill_name=found.name,
-        clock=context.invocation.clock,
-        private=True,
-        several=project.skill is not None,
-        is_default=project.is_default,
-    )
+    store = project.open_store(repository, found.name, private=True)
     context.stores.append(store)
     check_skill(found)
     paths = [document.path for document in found.documents]
@@ -192,9 +183,6 @@ def _for_one_call(config: Config) -> Config:
     judge = None if config.judge is None else once(config.judge)
     update = {"target": once(config.target), "optimizer": once(config.optimizer), "judge": judge}
     return config.model_copy(update=update)
-
-
-# ── The check of agents' transcripts: what a harvest could not read of them.
 
 
 def transcripts(context: DoctorContext) -> Iterator[Row]:

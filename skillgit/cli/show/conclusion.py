@@ -1,4 +1,4 @@
-"""What came out of a run that has ended."""
+"""The result of a run that has ended, and the commands to type next."""
 
 from __future__ import annotations
 
@@ -84,9 +84,6 @@ def print_conclusion(found: Conclusion) -> None:
     if run_best is not None and not found.holds_best:
         score = number(run_best.state.best.score)
         print(f"{found.best_name} stays on {run_best.run}@{run_best.step}, which has {score}")
-
-
-# ── What a person types next, as commands.
 
 
 def commands_to_set_up(

@@ -12,7 +12,7 @@ from skillgit.gate import mean_score, pool, select_gate_score
 from skillgit.history import NoteLine, Phase, ScoresLine
 from skillgit.history.trailers import ParsedTrailers, parse_commit, skill_named
 from skillgit.records import Measurements, Metric, Skill
-from skillgit.review.verify.base_revision import BaseRevision, ScoreBasis, SkillGround
+from skillgit.review.verify.base_revision import BaseRevision, ScoreBasis, SkillAtBase
 from skillgit.review.verify.findings import Claim, Finding, Severity
 from skillgit.store.git.names import NIGHT_NOTES, NOTES, is_night
 from skillgit.store.git.refs import Refs
@@ -30,7 +30,7 @@ _TRAILER = re.compile(
 _SUBJECT = re.compile(r"skillopt\([^)\n]*\): (?:step|epoch|end)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![+\-\d.])\d+\.\d{4}\b")
 
-SkillOf = Callable[[str, SkillGround], Skill]
+SkillOf = Callable[[str, SkillAtBase], Skill]
 """A skill's documents as they stand in a commit."""
 
 
@@ -69,11 +69,11 @@ def _tasks_of_steps(lines: Iterable[NoteLine], target: str) -> set[str]:
 
 @dataclass(frozen=True)
 class ClaimCheck:
-    """Holds claims against the ledger. `yardsticks` are by skill, or why there is none."""
+    """Holds claims against the ledger. `score_bases` are by skill, or why there is none."""
 
     ground: BaseRevision
     ledger: Ledger
-    yardsticks: Mapping[str, ScoreBasis | SkillgitError]
+    score_bases: Mapping[str, ScoreBasis | SkillgitError]
     skill_of: SkillOf
 
     def check(self, found: Range) -> tuple[list[Claim], list[Finding]]:
@@ -138,21 +138,21 @@ class ClaimCheck:
         return next(touched, next(iter(self.ground.skills)))
 
     def _bases(
-        self, commit: str, skill: SkillGround, trailers: ParsedTrailers | None
+        self, commit: str, skill: SkillAtBase, trailers: ParsedTrailers | None
     ) -> tuple[ScoreBasis, ...] | SkillgitError:
         """By what a commit may be measured: a night's tasks are its own, and nobody else has them.
 
         Shape: one, but for a night as many as the ledger has targets for its bytes.
         """
         if trailers is None or not is_night(trailers.run):
-            basis = self.yardsticks[skill.name]
+            basis = self.score_bases[skill.name]
             return basis if isinstance(basis, SkillgitError) else (basis,)
         if trailers.state is not None:
             return (ScoreBasis(target=trailers.state.target, val=()),)
         targets = self._targets(commit, skill)
         return tuple(ScoreBasis(target=target, val=()) for target in targets)
 
-    def _targets(self, commit: str, skill: SkillGround) -> tuple[str, ...]:
+    def _targets(self, commit: str, skill: SkillAtBase) -> tuple[str, ...]:
         object_id = self._object(commit, skill)
         return () if object_id is None else self.ledger.targets(object_id)
 
@@ -160,7 +160,7 @@ class ClaimCheck:
         self,
         commit: ChangedCommit,
         trailers: ParsedTrailers,
-        skill: SkillGround,
+        skill: SkillAtBase,
         gate: GateConfig,
         bases: tuple[ScoreBasis, ...],
         claim: Claim,
@@ -191,7 +191,7 @@ class ClaimCheck:
         self,
         commit: ChangedCommit,
         trailers: ParsedTrailers,
-        skill: SkillGround,
+        skill: SkillAtBase,
         gate: GateConfig,
         bases: tuple[ScoreBasis, ...],
         claim: Claim,
@@ -207,7 +207,7 @@ class ClaimCheck:
                 return metric
         return gate.metric
 
-    def _object(self, commit: str, skill: SkillGround) -> str | None:
+    def _object(self, commit: str, skill: SkillAtBase) -> str | None:
         try:
             documents = self.skill_of(commit, skill)
         except SkillgitError:
@@ -217,7 +217,7 @@ class ClaimCheck:
     def _known(
         self,
         commit: str,
-        skill: SkillGround,
+        skill: SkillAtBase,
         bases: tuple[ScoreBasis, ...],
         gate: GateConfig,
         claimed: float | None,
@@ -263,7 +263,7 @@ class ClaimCheck:
                 yield _problem("claims", tip, f"{message}; {hint}", severity)
 
 
-def _gate(skill: SkillGround, trailers: ParsedTrailers) -> GateConfig:
+def _gate(skill: SkillAtBase, trailers: ParsedTrailers) -> GateConfig:
     """The gate that decided: a night's has a metric of its own."""
     gate = skill.config.gate
     if not is_night(trailers.run):
