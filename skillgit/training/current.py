@@ -32,45 +32,45 @@ class CurrentScores:
     `lines` are what was measured for it, `refresh` says what a re-measurement changed.
     """
 
-    standing: TrainingState
+    state: TrainingState
     rounds: tuple[Measurements, ...]
     lines: ObjectLines = ()
     refresh: Refresh | None = None
 
 
-def incumbent(
-    setup: Validation, standing: TrainingState, position: RunPosition, account: Account
+def refresh_current(
+    setup: Validation, state: TrainingState, position: RunPosition, account: Account
 ) -> CurrentScores:
     """Current as a candidate meets it: measured if nobody has, and again where that is due.
 
     Raises: BlockedError when too many tasks come back without a score; BudgetError.
     """
-    rounds = setup.known(standing.current, position)
-    if standing.state.current.score is None or not rounds:
-        found = setup.measure(standing.current, position, account)
-        measured = _with_scores(setup, standing, found.measurements)
+    rounds = setup.known(state.current, position)
+    if state.run_state.current.score is None or not rounds:
+        found = setup.measure(state.current, position, account)
+        measured = _with_scores(setup, state, found.measurements)
         return CurrentScores(measured, found.rounds, ledger_lines(found))
     lines: ObjectLines = ()
     due = is_refresh_due(setup, position)
     if due:
-        found = setup.measure(standing.current, position, account, again=True)
+        found = setup.measure(state.current, position, account, again=True)
         rounds, lines = found.rounds, ledger_lines(found)
-    after = _with_scores(setup, standing, pool(standing.current_scores.object_id, rounds))
-    if not due and _same(standing.state.current.score, after.state.current.score):
-        return CurrentScores(standing, rounds)
+    after = _with_scores(setup, state, pool(state.current_scores.object_id, rounds))
+    if not due and _same(state.run_state.current.score, after.run_state.current.score):
+        return CurrentScores(state, rounds)
     after = _with_best(setup, after, position)
-    return CurrentScores(after, rounds, lines, _difference(standing, after))
+    return CurrentScores(after, rounds, lines, _difference(state, after))
 
 
 def is_refresh_due(setup: Validation, position: RunPosition) -> bool:
-    """Whether current is measured again before a candidate of this moment is judged."""
+    """Whether current is measured again before a candidate at this position is validated."""
     every = setup.config.gate.refresh_every
     is_step = position.phase is Phase.STEP
     return bool(every) and is_step and position.step % every == 0 and setup.config.target.samples
 
 
-def settled(
-    setup: Validation, standing: TrainingState, position: RunPosition, account: Account
+def confirm_best(
+    setup: Validation, state: TrainingState, position: RunPosition, account: Account
 ) -> tuple[TrainingState, ObjectLines]:
     """Where training stands once the best was measured twice, where current is measured again.
 
@@ -81,64 +81,64 @@ def settled(
     gate = setup.config.gate
     lines: ObjectLines = ()
     if not (gate.enabled and gate.refresh_every and setup.config.target.samples):
-        return standing, lines
+        return state, lines
     seen: dict[str, Measurements] = {}
     for _ in range(MOST_AT_THE_END):
-        best = standing.state.best
-        if best.origin in seen or len(setup.known(standing.best, position)) > gate.repeats:
+        best = state.run_state.best
+        if best.origin in seen or len(setup.known(state.best, position)) > gate.repeats:
             break
-        found = setup.measure(standing.best, position, account, again=True)
+        found = setup.measure(state.best, position, account, again=True)
         seen[best.origin] = found.measurements
         lines += ledger_lines(found)
-        standing = _with_best_scores(setup, standing, found.measurements)
-        standing = _with_best(setup, standing, position, seen)
-    return standing, lines
+        state = _with_best_scores(setup, state, found.measurements)
+        state = _with_best(setup, state, position, seen)
+    return state, lines
 
 
 def measured_again(
-    setup: Validation, standing: TrainingState, position: RunPosition, account: Account
+    setup: Validation, state: TrainingState, position: RunPosition, account: Account
 ) -> tuple[TrainingState, ObjectLines]:
     """Where training stands with current measured: what went into it unjudged is measured here.
 
     Best is not touched by it.
     """
-    if standing.state.current.score is not None:
-        return standing, ()
-    found = setup.measure(standing.current, position, account)
-    return _with_scores(setup, standing, found.measurements), ledger_lines(found)
+    if state.run_state.current.score is not None:
+        return state, ()
+    found = setup.measure(state.current, position, account)
+    return _with_scores(setup, state, found.measurements), ledger_lines(found)
 
 
-def _with_scores(setup: Validation, standing: TrainingState, scores: Measurements) -> TrainingState:
+def _with_scores(setup: Validation, state: TrainingState, scores: Measurements) -> TrainingState:
     """Where training stands with current's scores in place of those it had, best's too if it is it."""
-    state = standing.state
+    run_state = state.run_state
     score = setup.gate_score(mean_score(s for s in scores.scores.values() if s is not None))
-    current = state.current.model_copy(update={"score": score})
-    best, best_scores = state.best, standing.best_scores
-    if state.best.origin == state.current.origin:
+    current = run_state.current.model_copy(update={"score": score})
+    best, best_scores = run_state.best, state.best_scores
+    if run_state.best.origin == run_state.current.origin:
         best, best_scores = current, scores
     return replace(
-        standing,
-        state=state.model_copy(update={"current": current, "best": best}),
+        state,
+        run_state=run_state.model_copy(update={"current": current, "best": best}),
         current_scores=scores,
         best_scores=best_scores,
     )
 
 
 def _with_best_scores(
-    setup: Validation, standing: TrainingState, scores: Measurements
+    setup: Validation, state: TrainingState, scores: Measurements
 ) -> TrainingState:
     """Where training stands with best's scores in place of those it had, current's too if it is it."""
-    state = standing.state
-    if state.best.origin == state.current.origin:
-        return _with_scores(setup, standing, scores)
+    run_state = state.run_state
+    if run_state.best.origin == run_state.current.origin:
+        return _with_scores(setup, state, scores)
     mean = mean_score(s for s in scores.scores.values() if s is not None)
-    best = state.best.model_copy(update={"score": setup.gate_score(mean)})
-    return replace(standing, state=state.model_copy(update={"best": best}), best_scores=scores)
+    best = run_state.best.model_copy(update={"score": setup.gate_score(mean)})
+    return replace(state, run_state=run_state.model_copy(update={"best": best}), best_scores=scores)
 
 
 def _with_best(
     setup: Validation,
-    standing: TrainingState,
+    state: TrainingState,
     position: RunPosition,
     seen: Mapping[str, Measurements] = MappingProxyType({}),
 ) -> TrainingState:
@@ -146,28 +146,28 @@ def _with_best(
 
     `seen` are the scores, by origin, that the ledger has not got yet.
     """
-    best = standing.state.best
-    for mark, skill, scores in _versions(setup, standing, position, seen):
+    best = state.run_state.best
+    for mark, skill, scores in _versions(setup, state, position, seen):
         if mark.score is not None and (best.score is None or beats(mark.score, best.score)):
             best = mark
-            standing = replace(standing, best=skill, best_scores=scores)
-    return replace(standing, state=standing.state.model_copy(update={"best": best}))
+            state = replace(state, best=skill, best_scores=scores)
+    return replace(state, run_state=state.run_state.model_copy(update={"best": best}))
 
 
 def _versions(
     setup: Validation,
-    standing: TrainingState,
+    state: TrainingState,
     position: RunPosition,
     seen: Mapping[str, Measurements],
 ) -> Iterator[tuple[Mark, Skill, Measurements]]:
     """The versions that the gate once let pass, with all that is known of them now, oldest first."""
-    current = standing.state.current
+    current = state.run_state.current
     if not current.origin.startswith(UNJUDGED):
-        yield current, standing.current, standing.current_scores
+        yield current, state.current, state.current_scores
     commits = [c for c in setup.store.history(setup.run.name) if _is_version(c)]
     for commit in reversed(commits):
         own = commit.state.current
-        if own.origin in (current.origin, standing.state.best.origin):
+        if own.origin in (current.origin, state.run_state.best.origin):
             continue
         skill = setup.store.skill_at(commit.id)
         scores = seen.get(own.origin) or pool(
@@ -191,7 +191,7 @@ def _same(score: float | None, other: float | None) -> bool:
 
 
 def _difference(before: TrainingState, after: TrainingState) -> Refresh:
-    old, new = before.state, after.state
+    old, new = before.run_state, after.run_state
     return Refresh(
         before=old.current.score,
         after=new.current.score,

@@ -19,7 +19,7 @@ from skillgit.history import (
 )
 from skillgit.ports import Account, Trial
 from skillgit.records import Action, Score, Skill
-from skillgit.training.current import measured_again, settled
+from skillgit.training.current import confirm_best, measured_again
 from skillgit.training.state import Training, TrainingState, Transition, ledger_lines
 
 
@@ -38,7 +38,7 @@ def baseline(setup: Training) -> Transition:
     mark = Mark(score=setup.gate_score(found.score), step=0, origin="initial_skill")
     run = setup.run
     tokens = account.costs.prompt_tokens + account.costs.completion_tokens
-    state = run.begun(mark, tokens=tokens)
+    run_state = run.begun(mark, tokens=tokens)
     note = ConfigNote(
         run=run.run_id,
         identity=setup.identity,
@@ -53,21 +53,21 @@ def baseline(setup: Training) -> Transition:
         phase=Phase.STEP,
         action=Action.BASELINE,
         score=CandidateScore(score=mark.score),
-        state=state,
+        state=run_state,
         candidate=setup.start if setup.start_is_new else None,
         lines=(note,),
         object_lines=ledger_lines(found),
         finished_at=account.finished_at,
     )
-    standing = TrainingState(
+    state = TrainingState(
         step=0,
-        state=state,
+        run_state=run_state,
         current=setup.start,
         current_scores=found.measurements,
         best=setup.start,
         best_scores=found.measurements,
     )
-    return Transition(entry, standing)
+    return Transition(entry, state)
 
 
 def _nothing_passes(score: Score | None) -> tuple[str, ...]:
@@ -81,78 +81,78 @@ def _nothing_passes(score: Score | None) -> tuple[str, ...]:
     return (told,)
 
 
-def run_end(setup: Training, standing: TrainingState) -> Transition:
+def run_end(setup: Training, state: TrainingState) -> Transition:
     """The run's end: the final skill becomes best if it measures better, and test is looked at.
 
     Baseline, best and final skill are each scored on test, if there is such a split.
     Raises: BlockedError when too many tasks come back without a score; BudgetError.
     """
-    account = setup.account(standing.step)
+    account = setup.account(state.step)
     # Val scores are of the last epoch's end: what a run's end measures is the test split.
-    position = setup.position(standing.step, Phase.EPOCH)
-    standing, object_lines = measured_again(setup, standing, position, account)
-    standing, settled_lines = settled(
-        setup, standing, setup.position(standing.step, Phase.END), account
+    position = setup.position(state.step, Phase.EPOCH)
+    state, object_lines = measured_again(setup, state, position, account)
+    state, confirmed_lines = confirm_best(
+        setup, state, setup.position(state.step, Phase.END), account
     )
-    promoted = _promoted(setup, standing)
+    promoted = _promoted(setup, state)
     note, test_lines = _tested(setup, promoted, account)
     tokens = account.costs.prompt_tokens + account.costs.completion_tokens
-    state = promoted.state.model_copy(update={"edits": 0, "tokens": tokens})
+    run_state = promoted.run_state.model_copy(update={"edits": 0, "tokens": tokens})
     entry = Entry(
         run=setup.run,
-        step=standing.step,
+        step=state.step,
         phase=Phase.END,
         action=Action.END,
-        score=CandidateScore(score=state.current.score),
-        state=state,
+        score=CandidateScore(score=run_state.current.score),
+        state=run_state,
         lines=(note,) if note else (),
-        object_lines=(*object_lines, *settled_lines, *test_lines),
+        object_lines=(*object_lines, *confirmed_lines, *test_lines),
         finished_at=account.finished_at,
         summary=_test_summary(note),
     )
-    return Transition(entry, replace(promoted, state=state, ended=True))
+    return Transition(entry, replace(promoted, run_state=run_state, ended=True))
 
 
-def _promoted(setup: Training, standing: TrainingState) -> TrainingState:
+def _promoted(setup: Training, state: TrainingState) -> TrainingState:
     """Where the run ends: current has become best if it measures better, by the plain rule."""
-    state, gate = standing.state, setup.config.gate
-    if state.current == state.best:
-        return standing
+    run_state, gate = state.run_state, setup.config.gate
+    if run_state.current == run_state.best:
+        return state
     ruling = strict(
         Trial(
-            candidate=standing.current,
-            current=standing.best,
-            best=standing.best,
-            candidate_scores=standing.current_scores,
-            current_scores=standing.best_scores,
-            best_scores=standing.best_scores,
-            best_step=state.best.step,
-            global_step=state.current.step,
+            candidate=state.current,
+            current=state.best,
+            best=state.best,
+            candidate_scores=state.current_scores,
+            current_scores=state.best_scores,
+            best_scores=state.best_scores,
+            best_step=run_state.best.step,
+            global_step=run_state.current.step,
             metric=gate.metric,
             mixed_weight=gate.mixed_weight,
         )
     )
     if not ruling.result.action.accepted:
-        return standing
+        return state
     return replace(
-        standing,
-        state=state.model_copy(update={"best": state.current}),
-        best=standing.current,
-        best_scores=standing.current_scores,
+        state,
+        run_state=run_state.model_copy(update={"best": run_state.current}),
+        best=state.current,
+        best_scores=state.current_scores,
     )
 
 
 def _tested(
-    setup: Training, standing: TrainingState, account: Account
+    setup: Training, state: TrainingState, account: Account
 ) -> tuple[TestNote | None, list[tuple[str, NoteLine]]]:
     """The three skills on test, each once, with what that adds to the ledger."""
     if not setup.tasks.test:
         return None, []
-    position = setup.position(standing.step, Phase.END)
+    position = setup.position(state.step, Phase.END)
     lines: list[tuple[str, NoteLine]] = []
     measured: dict[Skill, Evaluation] = {}
     scores: dict[str, float | None] = {}
-    sides = {"baseline": setup.start, "best": standing.best, "final": standing.current}
+    sides = {"baseline": setup.start, "best": state.best, "final": state.current}
     for side, skill in sides.items():
         if skill not in measured:
             measured[skill] = setup.measure(skill, position, account, setup.tasks.test)

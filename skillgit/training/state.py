@@ -51,7 +51,7 @@ class Validation:
         return steps_per_epoch(len(self.tasks.train), sizes.batch_size, sizes.accumulation)
 
     def position(self, step: int, phase: Phase = Phase.STEP) -> RunPosition:
-        """A moment of this run."""
+        """A position in this run."""
         return RunPosition(run_id=self.run.run_id, step=step, phase=phase)
 
     def gate_score(self, score: Score | None) -> float | None:
@@ -146,7 +146,7 @@ class TrainingState:
     """
 
     step: int
-    state: RunState
+    run_state: RunState
     current: Skill
     current_scores: Measurements
     best: Skill
@@ -163,11 +163,11 @@ class Transition:
     """An entry to commit, and where training stands once it is."""
 
     entry: Entry
-    standing: TrainingState
+    state: TrainingState
 
 
 class Recorded(Record):
-    """One moment of a run, already committed: the entry, and the commit that it ends on."""
+    """One transition, already committed: the entry, and the commit that it ends on."""
 
     entry: Entry
     commit: RunCommit
@@ -201,7 +201,7 @@ def load_state(setup: Training) -> TrainingState | None:
     position = _next_position(setup, tip)
     return TrainingState(
         step=tip.step,
-        state=tip.state,
+        run_state=tip.state,
         current=current,
         current_scores=_known_scores(setup, current, position),
         best=best,
@@ -215,7 +215,7 @@ def load_state(setup: Training) -> TrainingState | None:
 
 
 def _next_position(setup: Training, tip: RunCommit) -> RunPosition:
-    """The moment that comes after a commit: lines of this run from then on do not count."""
+    """The position that comes after a commit: lines of this run from then on do not count."""
     if tip.action is Action.EPOCH:
         is_last = tip.step >= setup.total_steps
         return setup.position(tip.step, Phase.END) if is_last else setup.position(tip.step + 1)
