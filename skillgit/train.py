@@ -57,7 +57,7 @@ def can_rise(setup: Training, state: TrainingState) -> bool:
 
     None can above a perfect score, unless current is measured again and may turn out lower.
     """
-    config, score = setup.config, state.run_state.current.score
+    config, score = setup.config, state.current.score
     if setup.force or not config.gate.enabled or not config.train.stop_when_perfect:
         return True
     may_fall = config.gate.refresh_every > 0 and config.target.samples
@@ -80,7 +80,9 @@ def run_step(setup: Training, state: TrainingState) -> Transition:
     # Rollout: the forward pass over this step's batches of train tasks.
     repeat = f"e{epoch_of(step, setup.steps_per_epoch)}"
     batches = [
-        roll_out(setup.evaluator, batch, state.current, account, purpose="rollout", repeat=repeat)
+        roll_out(
+            setup.evaluator, batch, state.current.skill, account, purpose="rollout", repeat=repeat
+        )
         for batch in setup.batches_of(step)
     ]
     graded = [*chain.from_iterable(batches)]
@@ -90,7 +92,7 @@ def run_step(setup: Training, state: TrainingState) -> Transition:
     proposal = build_candidate(
         StepInputs(
             config=config,
-            skill=state.current,
+            skill=state.current.skill,
             step=step,
             total_steps=setup.total_steps,
             step_buffer=format_step_buffer(state.epoch_notes),
@@ -105,12 +107,12 @@ def run_step(setup: Training, state: TrainingState) -> Transition:
 
     # Evaluate on val and ask the gate, unless there is nothing new to evaluate.
     validation = None
-    if proposal.edited != state.current:
+    if proposal.edited != state.current.skill:
         validation = validate(setup, state, candidate, setup.position(step), account)
         state = validation.state
     decision = validation.decision if validation else _unjudged(setup, state, proposal)
     if not (decision.action.accepted or decision.action.rejected):
-        candidate = state.current
+        candidate = state.current.skill
 
     # Record: the note holds everything the next step, a resume or a reader needs.
     note = StepNote(
@@ -141,21 +143,21 @@ def run_step(setup: Training, state: TrainingState) -> Transition:
 def _rejected_alone(setup: Training, state: TrainingState, step: int) -> list[Edit]:
     """The edits that were rejected alone on the text that training stands at."""
     lines = setup.store.rejections(
-        state.current_scores.object_id, setup.run.target, before=setup.position(step)
+        state.current.measurements.object_id, setup.run.target, before=setup.position(step)
     )
     return [line.edits[0] for line in lines if len(line.edits) == 1]
 
 
 def _unjudged(setup: Training, state: TrainingState, proposal: Candidate) -> GateDecision:
     """The verdict where no edit changed the text; notes on lapses are kept all the same."""
-    if proposal.candidate != state.current:
-        found = guard(proposal.candidate, state.current, setup.tasks.tasks, setup.config)
+    if proposal.candidate != state.current.skill:
+        found = guard(proposal.candidate, state.current.skill, setup.tasks.tasks, setup.config)
         if not found.refusals:
             reason = "notes on lapses are kept without a gate, and measured before the next"
             return GateDecision(
                 action=Action.FORCE_ACCEPT, score=None, reason=reason, warnings=found.warnings
             )
-    score = state.run_state.current.score
+    score = state.current.score
     if proposal.outcomes:
         return GateDecision(action=Action.NOOP, score=score, reason="no edit changed the text")
     return GateDecision(action=Action.SKIP, score=score, reason="no edit was proposed")

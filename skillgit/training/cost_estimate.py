@@ -67,7 +67,7 @@ def estimate(setup: Training, state: TrainingState | None, seen: Seen) -> Estima
 def likely_calls(setup: Training, state: TrainingState | None) -> dict[Role, int]:
     """Calls of each role as they are likely, from where the run stands to its end."""
     gate = setup.config.gate
-    score = state.run_state.current.score if state else None
+    score = state.current.score if state else None
     failing = FAILING if score is None else 1 - score
     calls: Counter[Role] = Counter()
     share = gate.repeats * (CURTAILED if gate.enabled and gate.curtail else 1.0)
@@ -217,7 +217,7 @@ def most_calls(setup: Training, state: TrainingState | None) -> dict[Role, int]:
         if setup.config.gate.enabled and is_refresh_due(setup, setup.position(step)):
             calls += val
     calls += _epoch_end_calls(setup, _epoch_ends_to_come(setup, state))
-    if state and state.run_state.current.score is None:
+    if state and state.current.score is None:
         calls += val
     if not (state and state.ended):
         calls += _attempts_at_most(setup, setup.tasks.test, 3)

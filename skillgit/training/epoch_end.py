@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from skillgit.evaluation.rollout import refuse_if_nothing_came_back, roll_out
 from skillgit.gate.guards import guard
-from skillgit.history import CandidateScore, Entry, Mark, NoteLine, Phase
+from skillgit.history import CandidateScore, Entry, NoteLine, Phase
 from skillgit.history.notes import ComparisonNote, MetaSkillNote, Renewal, SlowUpdateNote
 from skillgit.ports import Account
 from skillgit.prompting.prompts import Optimizer
@@ -26,7 +26,7 @@ from skillgit.stages.comparison import (
 from skillgit.stages.meta_skill import run_meta_skill
 from skillgit.stages.slow_update import run_slow_update
 from skillgit.stages.step_buffer import format_step_buffer
-from skillgit.training.state import Training, TrainingState, Transition
+from skillgit.training.state import Origin, Training, TrainingState, Transition, Version
 from skillgit.training.validate import is_new_best, validate
 
 BEFORE, AFTER = "compare_before", "compare_after"
@@ -44,7 +44,7 @@ class _Epoch:
 
     @property
     def number(self) -> int:
-        return self.state.run_state.epoch
+        return self.state.recorded.epoch
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def epoch_end(setup: Training, state: TrainingState) -> Transition:
     lines: list[NoteLine] = []
     pairs: tuple[ComparisonPair, ...] = ()
     nothing = Renewal.SAME_SKILL
-    if epoch.start != state.current:
+    if epoch.start != state.current.skill:
         comparison, pairs = _compare(epoch)
         lines.append(comparison)
         nothing = Renewal.NO_PAIRS
@@ -95,24 +95,24 @@ def _transition(
 ) -> Transition:
     costs = account.costs if account else None
     tokens = costs.prompt_tokens + costs.completion_tokens if costs else 0
-    run_state = after.run_state.model_copy(update={"edits": 0, "tokens": tokens})
+    after = replace(
+        after, recorded=after.recorded.model_copy(update={"edits": 0, "tokens": tokens})
+    )
     guidance = next((line for line in lines if isinstance(line, SlowUpdateNote)), None)
     entry = Entry(
         run=setup.run,
         step=before.step,
         phase=Phase.EPOCH,
         action=Action.EPOCH,
-        score=CandidateScore(score=run_state.current.score),
-        state=run_state,
-        candidate=after.current if after.current != before.current else None,
+        score=CandidateScore(score=after.current.score),
+        state=after.run_state,
+        candidate=after.current.skill if after.current.skill != before.current.skill else None,
         lines=tuple(lines),
         object_lines=tuple(object_lines),
         finished_at=account.finished_at if account else None,
         summary=_summary(guidance),
     )
-    closed = replace(
-        after, run_state=run_state, epoch_start=after.current, epoch_notes=(), epoch_closed=True
-    )
+    closed = replace(after, epoch_start=after.current.skill, epoch_notes=(), epoch_closed=True)
     return Transition(entry, closed)
 
 
@@ -143,7 +143,7 @@ def _compare(epoch: _Epoch) -> tuple[ComparisonNote, tuple[ComparisonPair, ...]]
         )
 
     before = attempts(epoch.start, BEFORE)
-    after = attempts(epoch.state.current, AFTER)
+    after = attempts(epoch.state.current.skill, AFTER)
     refuse_if_nothing_came_back([*before, *after])
     pairs = build_comparison_pairs(before, after)
     paired = {pair.task_id for pair in pairs}
@@ -151,7 +151,7 @@ def _compare(epoch: _Epoch) -> tuple[ComparisonNote, tuple[ComparisonPair, ...]]
         run=setup.run.run_id,
         epoch=epoch.number,
         before=setup.store.object_id(epoch.start),
-        after=setup.store.object_id(epoch.state.current),
+        after=setup.store.object_id(epoch.state.current.skill),
         pairs=pair_scores(pairs),
         left_out=tuple(task.id for task in tasks if task.id not in paired),
         costs=epoch.account.costs,
@@ -171,7 +171,7 @@ def _update_slowly(epoch: _Epoch, pairs: Sequence[ComparisonPair], nothing: Rene
     found = run_slow_update(
         pairs,
         epoch.start,
-        state.current,
+        state.current.skill,
         epoch.optimizer,
         max_chars=setup.config.slow_update.max_chars,
     )
@@ -185,11 +185,11 @@ def _update_slowly(epoch: _Epoch, pairs: Sequence[ComparisonPair], nothing: Rene
             "prompts": dict(epoch.optimizer.prompt_ids),
         }
     )
-    if found.skill is None or found.skill == state.current:
+    if found.skill is None or found.skill == state.current.skill:
         return _Outcome(note, state)
     if setup.config.slow_update.gate:
         return _judged(epoch, note, found.skill)
-    objections = guard(found.skill, state.current, setup.tasks.tasks, setup.config)
+    objections = guard(found.skill, state.current.skill, setup.tasks.tasks, setup.config)
     note = note.model_copy(update={"warnings": objections.warnings})
     if objections.refusals:
         refused = {"outcome": Renewal.REJECTED, "gate_reason": "; ".join(objections.refusals)}
@@ -199,14 +199,8 @@ def _update_slowly(epoch: _Epoch, pairs: Sequence[ComparisonPair], nothing: Rene
 
 def _unmeasured(epoch: _Epoch, skill: Skill) -> TrainingState:
     """Training goes on from the guidance; it is measured before anything is compared with it."""
-    object_id = epoch.setup.store.object_id(skill)
-    mark = _mark(epoch, None)
-    return replace(
-        epoch.state,
-        run_state=epoch.state.run_state.model_copy(update={"current": mark}),
-        current=skill,
-        current_scores=Measurements(object_id=object_id, scores={}),
-    )
+    measurements = epoch.setup.unmeasured(skill)
+    return replace(epoch.state, current=_version(epoch, skill, None, measurements))
 
 
 def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
@@ -220,29 +214,29 @@ def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
             "outcome": Renewal.UPDATED if decision.action.accepted else Renewal.REJECTED,
             "gate_reason": decision.reason,
             "warnings": decision.warnings,
-            "score_before": before.run_state.current.score,
+            "score_before": before.current.score,
             "score_after": decision.score,
             "score_after_is_bound": decision.is_bound,
         }
     )
     if not decision.action.accepted:
         return _Outcome(note, before, validation.object_lines)
-    mark, measured = _mark(epoch, decision.score), validation.evaluation.measurements
-    after = replace(
-        before,
-        run_state=before.run_state.model_copy(update={"current": mark}),
-        current=skill,
-        current_scores=measured,
-    )
-    if is_new_best(decision.action, decision.score, before.run_state.best.score):
-        run_state = after.run_state.model_copy(update={"best": mark})
-        after = replace(after, run_state=run_state, best=skill, best_scores=measured)
+    version = _version(epoch, skill, decision.score, validation.evaluation.measurements)
+    is_best = is_new_best(decision.action, decision.score, before.best.score)
+    after = replace(before, current=version, best=version if is_best else before.best)
     return _Outcome(note, after, validation.object_lines)
 
 
-def _mark(epoch: _Epoch, score: float | None) -> Mark:
-    origin = f"slow_update_epoch_{epoch.number:02d}"
-    return Mark(score=score, step=epoch.state.step, origin=origin)
+def _version(
+    epoch: _Epoch, skill: Skill, score: float | None, measurements: Measurements
+) -> Version:
+    return Version(
+        skill=skill,
+        origin=Origin.of_epoch(epoch.number),
+        step=epoch.state.step,
+        score=score,
+        measurements=measurements,
+    )
 
 
 # ── the meta skill ───────────────────────────────────────────────────────────────────────────
@@ -264,7 +258,7 @@ def _remember(
     found = run_meta_skill(
         pairs,
         epoch.start,
-        epoch.state.current,
+        epoch.state.current.skill,
         previous,
         epoch.optimizer,
         step_buffer=format_step_buffer(epoch.state.epoch_notes),

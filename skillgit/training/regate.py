@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from skillgit.errors import UserError
 from skillgit.evaluation.rollout import most_calls
 from skillgit.evaluation.standalone import named
-from skillgit.history import Mark, Remeasured, RunPosition, ScoresLine
+from skillgit.history import Remeasured, RunPosition, ScoresLine
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter, StepPaid
 from skillgit.ports import Clock
-from skillgit.records import Measurements, Skill
+from skillgit.records import Skill
 from skillgit.store.git_store import GitStore
-from skillgit.training.state import TrainingState, Validation
+from skillgit.training.state import INITIAL, TrainingState, Validation, Version
 from skillgit.training.validate import ValidationResult, validate
 
 SCOPE = "regate"
@@ -83,7 +83,7 @@ class Regate:
         return self._passed(validation)
 
     def _passed(self, validation: ValidationResult) -> Remeasured:
-        decision, before = validation.decision, validation.state.run_state.current.score
+        decision, before = validation.decision, validation.state.current.score
         run = self.setup.run
         if decision.score is None or not decision.action.accepted:
             raise UserError(
@@ -95,15 +95,16 @@ class Regate:
 
     def _start_state(self, current: Skill) -> TrainingState:
         """Where a run would stand that begins at a text which nobody has measured."""
-        mark = Mark(score=None, step=0, origin="initial_skill")
-        nothing = Measurements(object_id=self.store.object_id(current), scores={})
-        return TrainingState(
+        setup = self.setup
+        start = Version(
+            skill=current,
+            origin=INITIAL,
             step=0,
-            run_state=self.setup.run.begun(mark),
-            current=current,
-            current_scores=nothing,
-            best=current,
-            best_scores=nothing,
+            score=None,
+            measurements=setup.unmeasured(current),
+        )
+        return TrainingState(
+            step=0, recorded=setup.run.begun(start.mark), current=start, best=start
         )
 
 

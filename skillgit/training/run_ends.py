@@ -12,7 +12,6 @@ from skillgit.history import (
     CandidateScore,
     ConfigNote,
     Entry,
-    Mark,
     NoteLine,
     Phase,
     TestNote,
@@ -20,7 +19,14 @@ from skillgit.history import (
 from skillgit.ports import Account, Trial
 from skillgit.records import Action, Score, Skill
 from skillgit.training.current import confirm_best, measured_again
-from skillgit.training.state import Training, TrainingState, Transition, ledger_lines
+from skillgit.training.state import (
+    INITIAL,
+    Training,
+    TrainingState,
+    Transition,
+    Version,
+    ledger_lines,
+)
 
 
 def baseline(setup: Training) -> Transition:
@@ -35,10 +41,16 @@ def baseline(setup: Training) -> Transition:
             "every val task passes with the skill as it is: there is nothing left to learn",
             hint="Add harder tasks, or train all the same with --force.",
         )
-    mark = Mark(score=setup.gate_score(found.score), step=0, origin="initial_skill")
+    start = Version(
+        skill=setup.start,
+        origin=INITIAL,
+        step=0,
+        score=setup.gate_score(found.score),
+        measurements=found.measurements,
+    )
     run = setup.run
     tokens = account.costs.prompt_tokens + account.costs.completion_tokens
-    run_state = run.begun(mark, tokens=tokens)
+    run_state = run.begun(start.mark, tokens=tokens)
     note = ConfigNote(
         run=run.run_id,
         identity=setup.identity,
@@ -52,21 +64,14 @@ def baseline(setup: Training) -> Transition:
         step=0,
         phase=Phase.STEP,
         action=Action.BASELINE,
-        score=CandidateScore(score=mark.score),
+        score=CandidateScore(score=start.score),
         state=run_state,
         candidate=setup.start if setup.start_is_new else None,
         lines=(note,),
         object_lines=ledger_lines(found),
         finished_at=account.finished_at,
     )
-    state = TrainingState(
-        step=0,
-        run_state=run_state,
-        current=setup.start,
-        current_scores=found.measurements,
-        best=setup.start,
-        best_scores=found.measurements,
-    )
+    state = TrainingState(step=0, recorded=run_state, current=start, best=start)
     return Transition(entry, state)
 
 
@@ -97,49 +102,45 @@ def run_end(setup: Training, state: TrainingState) -> Transition:
     promoted = _promoted(setup, state)
     note, test_lines = _tested(setup, promoted, account)
     tokens = account.costs.prompt_tokens + account.costs.completion_tokens
-    run_state = promoted.run_state.model_copy(update={"edits": 0, "tokens": tokens})
+    recorded = promoted.recorded.model_copy(update={"edits": 0, "tokens": tokens})
+    promoted = replace(promoted, recorded=recorded, ended=True)
     entry = Entry(
         run=setup.run,
         step=state.step,
         phase=Phase.END,
         action=Action.END,
-        score=CandidateScore(score=run_state.current.score),
-        state=run_state,
+        score=CandidateScore(score=promoted.current.score),
+        state=promoted.run_state,
         lines=(note,) if note else (),
         object_lines=(*object_lines, *confirmed_lines, *test_lines),
         finished_at=account.finished_at,
         summary=_test_summary(note),
     )
-    return Transition(entry, replace(promoted, run_state=run_state, ended=True))
+    return Transition(entry, promoted)
 
 
 def _promoted(setup: Training, state: TrainingState) -> TrainingState:
     """Where the run ends: current has become best if it measures better, by the plain rule."""
-    run_state, gate = state.run_state, setup.config.gate
-    if run_state.current == run_state.best:
+    gate = setup.config.gate
+    if state.current.mark == state.best.mark:
         return state
     ruling = strict(
         Trial(
-            candidate=state.current,
-            current=state.best,
-            best=state.best,
-            candidate_scores=state.current_scores,
-            current_scores=state.best_scores,
-            best_scores=state.best_scores,
-            best_step=run_state.best.step,
-            global_step=run_state.current.step,
+            candidate=state.current.skill,
+            current=state.best.skill,
+            best=state.best.skill,
+            candidate_scores=state.current.measurements,
+            current_scores=state.best.measurements,
+            best_scores=state.best.measurements,
+            best_step=state.best.step,
+            global_step=state.current.step,
             metric=gate.metric,
             mixed_weight=gate.mixed_weight,
         )
     )
     if not ruling.result.action.accepted:
         return state
-    return replace(
-        state,
-        run_state=run_state.model_copy(update={"best": run_state.current}),
-        best=state.current,
-        best_scores=state.current_scores,
-    )
+    return replace(state, best=state.current)
 
 
 def _tested(
@@ -152,7 +153,7 @@ def _tested(
     lines: list[tuple[str, NoteLine]] = []
     measured: dict[Skill, Evaluation] = {}
     scores: dict[str, float | None] = {}
-    sides = {"baseline": setup.start, "best": state.best, "final": state.current}
+    sides = {"baseline": setup.start, "best": state.best.skill, "final": state.current.skill}
     for side, skill in sides.items():
         if skill not in measured:
             measured[skill] = setup.measure(skill, position, account, setup.tasks.test)

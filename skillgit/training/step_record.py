@@ -11,7 +11,6 @@ from skillgit.gate import mean_score
 from skillgit.history import (
     CandidateScore,
     Entry,
-    Mark,
     NoteLine,
     Phase,
     Refresh,
@@ -22,7 +21,7 @@ from skillgit.history.messages import edit_lines
 from skillgit.ports import Account
 from skillgit.records import Action, GradedRollout, Measurements, Skill
 from skillgit.stages.schedule import epoch_of
-from skillgit.training.state import Training, TrainingState, Transition
+from skillgit.training.state import Origin, Training, TrainingState, Transition, Version
 from skillgit.training.validate import GateDecision, ValidationResult, is_new_best
 
 
@@ -51,7 +50,7 @@ def step_transition(
         action=note.action,
         score=CandidateScore(score=note.score_after, bound=note.score_after_is_bound),
         state=after.run_state,
-        candidate=candidate if candidate != state.current else None,
+        candidate=candidate if candidate != state.current.skill else None,
         body=edit_lines(applied),
         lines=(note,),
         object_lines=object_lines,
@@ -64,7 +63,7 @@ def step_transition(
 def _summary(note: StepNote, after: TrainingState) -> str:
     """What a reader of the log has to know beside the verdict: that another version is best."""
     moved = note.refresh is not None and note.refresh.best is not None
-    best = after.run_state.best
+    best = after.best
     if not moved or best.step == note.step:
         return ""
     return f"current measured again, best is step {best.step} now"
@@ -80,7 +79,7 @@ def _stand(
 ) -> TrainingState:
     """Where training stands after a step: moved if it was accepted, else as it was."""
     costs = account.costs
-    run_state = state.run_state.model_copy(
+    recorded = state.recorded.model_copy(
         update={
             "epoch": epoch_of(note.step, setup.steps_per_epoch),
             "edits": sum(o.outcome.changed_text for o in note.edits),
@@ -90,39 +89,28 @@ def _stand(
     after = replace(
         state,
         step=note.step,
-        run_state=run_state,
+        recorded=recorded,
         epoch_notes=(*state.epoch_notes, note),
         epoch_closed=False,
     )
     if not note.action.accepted:
         return after
-    measured = evaluation.measurements if evaluation else _unmeasured(setup, candidate)
-    mark = Mark(score=note.score_after, step=note.step, origin=f"step_{note.step:04d}")
-    after = replace(
-        after,
-        run_state=run_state.model_copy(update={"current": mark}),
-        current=candidate,
-        current_scores=measured,
+    version = Version(
+        skill=candidate,
+        origin=Origin.of_step(note.step),
+        step=note.step,
+        score=note.score_after,
+        measurements=evaluation.measurements if evaluation else setup.unmeasured(candidate),
     )
-    if not is_new_best(note.action, note.score_after, state.run_state.best.score):
-        return after
-    return replace(
-        after,
-        run_state=after.run_state.model_copy(update={"best": mark}),
-        best=candidate,
-        best_scores=measured,
-    )
-
-
-def _unmeasured(setup: Training, skill: Skill) -> Measurements:
-    return Measurements(object_id=setup.store.object_id(skill), scores={})
+    is_best = is_new_best(note.action, note.score_after, state.best.score)
+    return replace(after, current=version, best=version if is_best else state.best)
 
 
 def _rejected_lines(
     setup: Training, state: TrainingState, note: StepNote, measured: Measurements
 ) -> tuple[tuple[str, NoteLine], ...]:
     """The rejected set on the object it made; an edit that was alone on its text's object too."""
-    tried_on = state.current_scores.object_id
+    tried_on = state.current.measurements.object_id
     line = RejectedLine(
         run=setup.run.run_id,
         step=note.step,
@@ -185,7 +173,7 @@ def result_fields(
     """What came of a step's candidate; without a validation nothing was measured for it."""
     evaluation = validation.evaluation if validation else None
     return {
-        "score_before": state.run_state.current.score,
+        "score_before": state.current.score,
         "score_after": decision.score,
         "score_after_is_bound": decision.is_bound,
         "gate_reason": decision.reason,

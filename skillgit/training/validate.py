@@ -60,7 +60,7 @@ def validate(
     A text that a guard refuses is not measured.
     Raises: BlockedError when too many tasks come back without a score; BudgetError.
     """
-    found = guard(candidate, state.current, setup.tasks.tasks, setup.config)
+    found = guard(candidate, state.current.skill, setup.tasks.tasks, setup.config)
     if found.refusals:
         return _refused(setup, state, candidate, found)
     if not setup.config.gate.enabled:
@@ -111,12 +111,12 @@ def _trial(setup: Validation, met: CurrentScores, candidate: Skill, position: Ru
     object_id = setup.store.object_id(candidate)
     return Trial(
         candidate=candidate,
-        current=state.current,
-        best=state.best,
+        current=state.current.skill,
+        best=state.best.skill,
         candidate_scores=Measurements(object_id=object_id, scores={}),
-        current_scores=state.current_scores,
-        best_scores=state.best_scores,
-        best_step=state.run_state.best.step,
+        current_scores=state.current.measurements,
+        best_scores=state.best.measurements,
+        best_step=state.best.step,
         global_step=position.step,
         metric=gate.metric,
         mixed_weight=gate.mixed_weight,

@@ -44,7 +44,7 @@ def odds_lines(setup: Training, state: TrainingState | None) -> list[str]:
 def gate_power(setup: Training, state: TrainingState | None) -> tuple[Power, float]:
     """What the gate can tell apart, and at which score that was reckoned."""
     gate = setup.config.gate
-    score = state.run_state.current.score if state else None
+    score = state.current.score if state else None
     at = 0.5 if score is None else score
     step = state.step + 1 if state else 1
     sizes = Sizes(

@@ -61,7 +61,7 @@ def try_edits(
 ) -> Tried:
     """Reflect, aggregate, select and update, for the learned region of one document."""
     config, progress = setup.config, setup.evaluator.progress
-    current = _with_document(state.current, path)
+    current = _with_document(state.current.skill, path)
     shown = shown_to_edit(current, path)
     progress.begin("reflect")
     raw_patches = run_minibatch_reflect(
@@ -106,7 +106,7 @@ def try_edits(
     )
     tried = Tried(candidate, outcomes, raw_patches, merged.fallback, selection)
     if not any(outcome.outcome.changed_text for outcome in done):
-        return replace(tried, candidate=state.current)
+        return replace(tried, candidate=state.current.skill)
     return _unless_known(setup, state, tried, step)
 
 
@@ -145,7 +145,7 @@ def _settled(setup: Night, state: TrainingState, edit: Edit, step: int) -> Outco
 
 def _rejected_alone(setup: Night, state: TrainingState, step: int) -> list[Edit]:
     lines = setup.store.rejections(
-        state.current_scores.object_id, setup.run.target, before=setup.position(step)
+        state.current.measurements.object_id, setup.run.target, before=setup.position(step)
     )
     return [line.edits[0] for line in lines if len(line.edits) == 1]
 
@@ -154,14 +154,14 @@ def _unless_known(setup: Night, state: TrainingState, tried: Tried, step: int) -
     """The candidate, unless this very set was rejected on this very text before."""
     made = setup.store.object_id(tried.candidate)
     lines = setup.store.rejections(made, setup.run.target, before=setup.position(step))
-    on = state.current_scores.object_id
+    on = state.current.measurements.object_id
     if not any(line.tried_on == on and line.object == made for line in lines):
         return tried
     outcomes = tuple(
         o.model_copy(update={"outcome": Outcome.KNOWN_REJECTED}) if o.outcome.changed_text else o
         for o in tried.outcomes
     )
-    return replace(tried, candidate=state.current, outcomes=outcomes, known=True)
+    return replace(tried, candidate=state.current.skill, outcomes=outcomes, known=True)
 
 
 # ── How a night asks for edits: the analysts' prompts for bullets in a learned region.

@@ -9,7 +9,6 @@ from skillgit.gate import TIE, mean_score, pool
 from skillgit.history import (
     CandidateScore,
     Entry,
-    Mark,
     NightNote,
     NoteLine,
     Phase,
@@ -21,7 +20,7 @@ from skillgit.history import (
 from skillgit.ports import Account
 from skillgit.records import Action, Measurements, Score
 from skillgit.sleep.night.plan import Night
-from skillgit.training.state import TrainingState, Transition, ledger_lines
+from skillgit.training.state import TrainingState, Transition, Version, ledger_lines, parse_origin
 
 Lines = tuple[tuple[str, NoteLine], ...]
 
@@ -35,10 +34,10 @@ def night_end(setup: Night, state: TrainingState) -> Transition:
     first = next(c for c in setup.store.history(setup.run.name) if c.action is Action.BASELINE)
     before = first.score
     accepted = [c for c in setup.store.history(setup.run.name) if c.action.accepted]
-    note = NightNote(run=setup.run.run_id, baseline=before, candidate=state.run_state.current.score)
+    note = NightNote(run=setup.run.run_id, baseline=before, candidate=state.current.score)
     lines: Lines = ()
     if accepted and not setup.config.gate.enabled:
-        state = _best_is(state, state.run_state.current)
+        state = replace(state, best=state.current)
     elif accepted:
         note, lines = _measured_afresh(setup, state, note, account)
         state = _concluded(setup, state, note, first)
@@ -48,21 +47,22 @@ def night_end(setup: Night, state: TrainingState) -> Transition:
     test, test_lines = _tested(setup, state, account)
     costs = account.costs
     tokens = costs.prompt_tokens + costs.completion_tokens
-    run_state = state.run_state.model_copy(update={"edits": 0, "tokens": tokens})
+    recorded = state.recorded.model_copy(update={"edits": 0, "tokens": tokens})
+    state = replace(state, recorded=recorded, ended=True)
     entry = Entry(
         run=setup.run,
         step=state.step,
         phase=Phase.END,
         action=Action.END,
-        score=CandidateScore(score=run_state.current.score),
-        state=run_state,
+        score=CandidateScore(score=state.current.score),
+        state=state.run_state,
         lines=(note.model_copy(update={"costs": costs}), *([test] if test else [])),
         object_lines=(*lines, *test_lines),
         finished_at=account.finished_at,
         summary=note.reason,
         takes_back=takes_back,
     )
-    return Transition(entry, replace(state, run_state=run_state, ended=True))
+    return Transition(entry, state)
 
 
 def _measured_afresh(
@@ -71,7 +71,7 @@ def _measured_afresh(
     """What current measures once more, with nothing of it known beforehand."""
     position = setup.position(state.step, Phase.END)
     setup.evaluator.progress.begin("evaluate")
-    found = setup.measure(state.current, position, account, again=True)
+    found = setup.measure(state.current.skill, position, account, again=True)
     fresh = pool(found.measurements.object_id, found.rounds[-setup.config.gate.repeats :])
     base = _pooled(setup, position.step)
     shared = [key for key in fresh.scores if fresh.scores[key] and base.scores.get(key)]
@@ -98,16 +98,17 @@ def _concluded(
 ) -> TrainingState:
     """Where the night ends: on the skill as it was found, or on current as it measured now."""
     if not note.taken_back:
-        mark = state.run_state.current.model_copy(update={"score": note.candidate})
-        return _best_is(state, mark)
-    start = first.state.current
-    run_state = state.run_state.model_copy(update={"current": start, "best": start})
-    return replace(state, run_state=run_state, current=setup.start, best=setup.start)
-
-
-def _best_is(state: TrainingState, mark: Mark) -> TrainingState:
-    run_state = state.run_state.model_copy(update={"current": mark, "best": mark})
-    return replace(state, run_state=run_state, best=state.current)
+        final = state.current.model_copy(update={"score": note.candidate})
+    else:
+        mark = first.state.current
+        final = Version(
+            skill=setup.start,
+            origin=parse_origin(mark.origin),
+            step=mark.step,
+            score=mark.score,
+            measurements=_pooled(setup, state.step),
+        )
+    return replace(state, current=final, best=final)
 
 
 def _rejected(
@@ -140,11 +141,11 @@ def _rejected(
 def _tested(setup: Night, state: TrainingState, account: Account) -> tuple[TestNote | None, Lines]:
     """The test split under the skill as found and as proposed; nothing if they are the same."""
     tasks = setup.tasks.test
-    if not tasks or state.current == setup.start:
+    if not tasks or state.current.skill == setup.start:
         return None, ()
     position = setup.position(state.step, Phase.END)
     before = setup.measure(setup.start, position, account, tasks)
-    after = setup.measure(state.current, position, account, tasks)
+    after = setup.measure(state.current.skill, position, account, tasks)
     scores = (setup.gate_score(before.score), setup.gate_score(after.score))
     note = TestNote(
         run=setup.run.run_id,

@@ -69,7 +69,7 @@ def night_step(setup: Night, state: TrainingState) -> Transition:
     optimizer = setup.optimizer(account)
     path = setup.document(step)
     graded: Sequence[GradedRollout] = ()
-    tried = Tried(state.current)
+    tried = Tried(state.current.skill)
     reason = _why_skipped(setup, state, path)
     if path is not None and not reason:
         graded = _attempts(setup, state, step, account)
@@ -78,11 +78,11 @@ def night_step(setup: Night, state: TrainingState) -> Transition:
             tried = try_edits(setup, state, path, graded, optimizer, step)
 
     validation = None
-    if tried.candidate != state.current and not tried.known:
+    if tried.candidate != state.current.skill and not tried.known:
         validation = _judged(setup, state, tried.candidate, step, account)
         state = validation.state
     verdict = validation.decision if validation else _untried(state, tried, reason)
-    candidate = tried.candidate if validation else state.current
+    candidate = tried.candidate if validation else state.current.skill
     note = _note(setup, state, step, graded, tried, verdict, validation, account, optimizer)
     transition = step_transition(setup, state, note, candidate, validation, account)
     return _in_public(setup, state, note, transition)
@@ -92,7 +92,7 @@ def night_step(setup: Night, state: TrainingState) -> Transition:
 
 
 def _why_skipped(setup: Night, state: TrainingState, path: str | None) -> str:
-    score = state.run_state.current.score
+    score = state.current.score
     if path is None:
         return "there is no memory file beside the skill"
     if not setup.tasks.train:
@@ -110,12 +110,12 @@ def _attempts(
     The memory's step meets the attempts of the skill's step again if that changed nothing: they
     are in the journal under it.
     """
-    if step == MEMORY_STEP and state.run_state.current.step == 0:
+    if step == MEMORY_STEP and state.current.step == 0:
         account = setup.account(SKILL_STEP)
     repeats = setup.config.sleep.dream_rollouts
     attempts = [(task, f"n{k}") for task in setup.tasks.train for k in range(repeats)]
     setup.evaluator.progress.begin("rollout", len(attempts))
-    graded = attempt_all(setup.evaluator, attempts, state.current, account, purpose="rollout")
+    graded = attempt_all(setup.evaluator, attempts, state.current.skill, account, purpose="rollout")
     if all(g.grade.score is None for g in graded):
         first = graded[0]
         raise BlockedError(
@@ -144,7 +144,7 @@ def _judged(
         evaluation = Evaluation(measurements=unmeasured, rounds=())
         return ValidationResult(decision, evaluation, state, ())
     validation = validate(setup, state, candidate, setup.position(step), account)
-    decision, before = validation.decision, validation.state.run_state.current.score
+    decision, before = validation.decision, validation.state.current.score
     is_better = decision.score is not None and (before is None or beats(decision.score, before))
     if decision.action is Action.REJECT and decision.needed is not None and is_better:
         unverified = decision.model_copy(update={"action": Action.REJECT_UNVERIFIED})
@@ -153,7 +153,7 @@ def _judged(
 
 
 def _untried(state: TrainingState, tried: Tried, reason: str) -> GateDecision:
-    score = state.run_state.current.score
+    score = state.current.score
     if reason:
         return GateDecision(action=Action.SKIP, score=score, reason=reason)
     if not tried.outcomes:
@@ -199,7 +199,7 @@ def _in_public(
     setup: Night, state: TrainingState, note: StepNote, transition: Transition
 ) -> Transition:
     """The transition with a commit message in which nothing of a session stands."""
-    known = "\n".join(d.data.decode("utf-8", "replace") for d in state.current.documents)
+    known = "\n".join(d.data.decode("utf-8", "replace") for d in state.current.skill.documents)
     applied = [
         o.model_copy(update={"edit": public_edit(o.edit, setup.plan.said, known)})
         for o in note.edits
