@@ -16,7 +16,6 @@ from skillgit.gate.guards import guard
 from skillgit.history import StepNote
 from skillgit.records import (
     Action,
-    Edit,
 )
 from skillgit.stages.reflect import failure_patterns
 from skillgit.stages.schedule import ends_epoch, epoch_of
@@ -97,7 +96,7 @@ def run_step(setup: Training, state: TrainingState) -> Transition:
             total_steps=setup.total_steps,
             step_buffer=format_step_buffer(state.epoch_notes),
             meta_skill=state.meta_skill,
-            rejected=_rejected_alone(setup, state, step),
+            rejected=setup.rejected_alone(state, step),
             optimizer=optimizer,
             progress=progress,
         ),
@@ -138,14 +137,6 @@ def run_step(setup: Training, state: TrainingState) -> Transition:
 
 
 # ── the parts of a step ──────────────────────────────────────────────────────────────────────
-
-
-def _rejected_alone(setup: Training, state: TrainingState, step: int) -> list[Edit]:
-    """The edits that were rejected alone on the text that training stands at."""
-    lines = setup.store.rejections(
-        state.current.measurements.object_id, setup.run.target, before=setup.position(step)
-    )
-    return [line.edits[0] for line in lines if len(line.edits) == 1]
 
 
 def _unjudged(setup: Training, state: TrainingState, proposal: Candidate) -> GateDecision:

@@ -30,7 +30,7 @@ from skillgit.history import (
 from skillgit.history.notes import MetaSkillNote
 from skillgit.ports import Account, Paid, Rule, Store
 from skillgit.prompting.prompts import Optimizer
-from skillgit.records import Action, Measurements, Record, Score, Skill, Task
+from skillgit.records import Action, Edit, Measurements, Record, Score, Skill, Task
 from skillgit.stages.schedule import batches_at, ends_epoch, steps_per_epoch
 from skillgit.tasks import TaskSet
 from skillgit.training.identity import Identity
@@ -210,6 +210,13 @@ class Training(Validation):
     def total_steps(self) -> int:
         """How many steps the whole run has."""
         return self.config.train.epochs * self.steps_per_epoch
+
+    def rejected_alone(self, state: TrainingState, step: int) -> list[Edit]:
+        """The edits that were rejected alone on the text that training goes on from."""
+        lines = self.store.rejections(
+            state.current.object_id, self.run.target, before=self.position(step)
+        )
+        return [line.edits[0] for line in lines if len(line.edits) == 1]
 
     def batches_of(self, step: int) -> list[list[Task]]:
         """The train tasks that a step rolls out, batch by batch, in their order."""

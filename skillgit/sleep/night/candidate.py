@@ -138,16 +138,9 @@ def _settled(setup: Night, state: TrainingState, edit: Edit, step: int) -> Outco
         return Outcome.PROTECTED
     if says_any(edit, setup.plan.banned, anywhere=True):
         return Outcome.KNOWN_REJECTED
-    if says_any(edit, _rejected_alone(setup, state, step)):
+    if says_any(edit, setup.rejected_alone(state, step)):
         return Outcome.KNOWN_REJECTED
     return Outcome.DUPLICATE if says_any(edit, setup.plan.pending, anywhere=True) else None
-
-
-def _rejected_alone(setup: Night, state: TrainingState, step: int) -> list[Edit]:
-    lines = setup.store.rejections(
-        state.current.measurements.object_id, setup.run.target, before=setup.position(step)
-    )
-    return [line.edits[0] for line in lines if len(line.edits) == 1]
 
 
 def _unless_known(setup: Night, state: TrainingState, tried: Tried, step: int) -> Tried:
