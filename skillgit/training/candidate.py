@@ -63,7 +63,7 @@ class StepInputs:
     progress: Progress
 
 
-class Proposal(Record):
+class Candidate(Record):
     """A candidate with all that led to it; every edit proposed has one outcome.
 
     `edited` is the candidate before notes were added to its appendix.
@@ -81,7 +81,7 @@ class Proposal(Record):
     appendix: AppendixRecord | None = None
 
 
-def propose(inputs: StepInputs, batches: Sequence[Sequence[GradedRollout]]) -> Proposal:
+def build_candidate(inputs: StepInputs, batches: Sequence[Sequence[GradedRollout]]) -> Candidate:
     """The candidate that a step's rollouts ask for.
 
     Shape: the rollouts batch by batch; each batch is reflected on by itself.
@@ -138,7 +138,7 @@ def _analysts(config: Config) -> Analysts | None:
 
 def _by_edits(
     inputs: StepInputs, raw_patches: tuple[RawPatch, ...], graded: Sequence[GradedRollout]
-) -> Proposal:
+) -> Candidate:
     """The patches merged into one list, clipped to the learning rate, and made into a text."""
     config, skill = inputs.config, inputs.skill
 
@@ -162,7 +162,7 @@ def _by_edits(
 
     # Update: the edits are tried on the documents, each with its outcome.
     updated = _updated(inputs, selection)
-    return Proposal(
+    return Candidate(
         candidate=updated.skill,
         edited=updated.skill,
         raw_patches=raw_patches,
@@ -243,7 +243,7 @@ def _within_length(inputs: StepInputs, rewritten: Rewritten) -> Rewritten:
 # ── whole documents ──────────────────────────────────────────────────────────────────────────
 
 
-def _by_draft(inputs: StepInputs, raw_patches: tuple[RawPatch, ...]) -> Proposal:
+def _by_draft(inputs: StepInputs, raw_patches: tuple[RawPatch, ...]) -> Candidate:
     """The documents that the analysts wrote, merged into one; no learning rate bounds it."""
     config, skill = inputs.config, inputs.skill
     merged = merge_drafts(
@@ -255,7 +255,7 @@ def _by_draft(inputs: StepInputs, raw_patches: tuple[RawPatch, ...]) -> Proposal
         meta_skill=inputs.meta_skill,
     )
     updated = _drafted(inputs, merged.edit)
-    return Proposal(
+    return Candidate(
         candidate=updated.skill,
         edited=updated.skill,
         raw_patches=raw_patches,
@@ -279,7 +279,7 @@ def _drafted(inputs: StepInputs, edit: Edit | None) -> Rewritten:
 # ── notes on lapses ──────────────────────────────────────────────────────────────────────────
 
 
-def _with_notes(inputs: StepInputs, proposal: Proposal) -> Proposal:
+def _with_notes(inputs: StepInputs, proposal: Candidate) -> Candidate:
     """The proposal with a note in its appendix for every lapse that the analysts saw."""
     lapses = [lapse for patch in proposal.raw_patches for lapse in patch.lapses]
     if not lapses:

@@ -57,9 +57,9 @@ def foresee(project: Project, options: TrainOptions) -> Foreseen:
         if opened.launch is Launch.ENDED:
             return Foreseen(opened, None, [])
         setup = opened.training
-        standing = load_state(setup)
-        found = estimate(setup, standing, journal.usage())
-        return Foreseen(opened, found, odds_lines(setup, standing))
+        state = load_state(setup)
+        found = estimate(setup, state, journal.usage())
+        return Foreseen(opened, found, odds_lines(setup, state))
 
 
 @contextmanager
