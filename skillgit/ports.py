@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 from pydantic import Field
 
 from skillgit.history import Costs, Entry, NoteLine, RejectedLine, RunCommit, RunHead, RunPosition
+from skillgit.history.run_names import RunName
 from skillgit.records import (
     GateResult,
     Grade,
@@ -244,4 +245,46 @@ class Ledger(Store, Protocol):
 
     def hold(self, run: str) -> AbstractContextManager[None]:
         """Hold a run against any other process for as long as the block runs."""
+        ...
+
+
+class RunStore(Ledger, Protocol):
+    """A store in which runs are looked for and begun."""
+
+    def committed_skill(self, onto: str) -> Skill:
+        """The skill that a run starts from: as it is committed on `onto`.
+
+        Raises: RepositoryError when it is not committed.
+        """
+        ...
+
+    def run_names(self) -> Sequence[str]:
+        """The runs that have a branch here, oldest first by number."""
+        ...
+
+    def has_run(self, run_name: str) -> bool:
+        """Whether a run has a branch here."""
+        ...
+
+    def next_name(self, kind: str, used: Iterable[RunName] = ()) -> RunName:
+        """The name of the next run of a kind; `used` are names that stand in no ref or note."""
+        ...
+
+    def new_run(
+        self,
+        name: RunName,
+        *,
+        skill: str,
+        onto: str,
+        target: str,
+        run_fingerprint: str,
+        metric: Metric,
+        started: datetime,
+        base: str | None = None,
+    ) -> RunHead:
+        """The head of a run that begins now, on `base` or on the commit that `onto` is at.
+
+        Nothing is written. Raises: RepositoryError when there is no such branch, or nobody to
+        commit as.
+        """
         ...

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
+from datetime import datetime
 
 import pygit2
 
 from skillgit.config import SkillConfig
 from skillgit.errors import RepositoryError
 from skillgit.history import Entry, NoteLine, RejectedLine, RunCommit, RunHead, RunPosition
+from skillgit.history.run_names import RunName, next_run
 from skillgit.ports import Clock
-from skillgit.records import Measurements, Skill
+from skillgit.records import Measurements, Metric, Skill
 from skillgit.redaction import refuse_secrets
 from skillgit.store.git import locks
-from skillgit.store.git.names import NIGHT_NOTES, NOTES, RunName, next_run, notes_ref, run_ref
+from skillgit.store.git.names import NIGHT_NOTES, NOTES, notes_ref, run_ref
 from skillgit.store.git.obstacles import refuse_checked_out, refuse_taken_names
 from skillgit.store.git.refs import RefMovedError, Refs
 from skillgit.store.git.repository import Repository
@@ -114,9 +116,41 @@ class GitStore:
         """The name of the next run of a kind; `used` are names that stand in no ref or note."""
         return next_run(kind, runs.used_names(self.repository, used))
 
-    def has_run(self, run: str) -> bool:
+    def run_names(self) -> Sequence[str]:
+        """The runs that have a branch here, oldest first by number."""
+        return runs.run_names(self.repository)
+
+    def has_run(self, run_name: str) -> bool:
         """Whether a run has a branch here."""
-        return self.refs.read(run_ref(run)) is not None
+        return self.refs.read(run_ref(run_name)) is not None
+
+    def new_run(
+        self,
+        name: RunName,
+        *,
+        skill: str,
+        onto: str,
+        target: str,
+        run_fingerprint: str,
+        metric: Metric,
+        started: datetime,
+        base: str | None = None,
+    ) -> RunHead:
+        """The head of a run that begins now, on `base` or on the commit that `onto` is at.
+
+        Raises: RepositoryError when there is no such branch, or nobody to commit as.
+        """
+        return runs.new_run(
+            self.repository,
+            name,
+            skill=skill,
+            onto=onto,
+            target=target,
+            run_fingerprint=run_fingerprint,
+            metric=metric,
+            started=started,
+            base=base,
+        )
 
     def committed_skill(self, onto: str) -> Skill:
         """The skill that a run starts from: as it is committed on `onto`.

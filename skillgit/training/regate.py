@@ -14,9 +14,8 @@ from skillgit.evaluation.standalone import named
 from skillgit.history import Remeasured, RunPosition, ScoresLine
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter, StepPaid
-from skillgit.ports import Clock
+from skillgit.ports import Clock, Ledger
 from skillgit.records import Skill
-from skillgit.store.git_store import GitStore
 from skillgit.training.state import INITIAL, TrainingState, Validation, Version
 from skillgit.training.validate import ValidationResult, validate
 
@@ -44,7 +43,7 @@ class Regate:
     """
 
     setup: OneLook
-    store: GitStore
+    store: Ledger
     journal: Journal
     clock: Clock
     meter: Meter

@@ -8,12 +8,11 @@ from enum import StrEnum
 
 from skillgit.errors import UserError
 from skillgit.history import ConfigNote, RunCommit, RunHead
+from skillgit.history.run_names import parse_run
 from skillgit.models.paid import Meter, StepPaid
 from skillgit.records import Action, Record, Skill
 from skillgit.records.canonical import fingerprint
 from skillgit.stages.update import check_skill
-from skillgit.store.git.names import parse_run
-from skillgit.store.runs.runs import new_run, run_names
 from skillgit.training.identity import Identity, differences, identity_fingerprint, run_identity
 from skillgit.training.state import Training
 from skillgit.training.wiring import TrainingContext
@@ -75,13 +74,12 @@ def _identity(context: TrainingContext, start_object: str) -> Identity:
 def _next_head(context: TrainingContext, skill: str, identity: Identity) -> RunHead:
     """The head of a run that would begin now."""
     used = [parse_run(head.name) for head in context.journal.runs()]
-    return new_run(
-        context.store.repository,
+    return context.store.new_run(
         context.store.next_name(KIND, used),
         skill=skill,
         onto=context.config.repo.onto,
         target=fingerprint(dict(context.evaluator.environment.fingerprint)),
-        run=identity_fingerprint(identity),
+        run_fingerprint=identity_fingerprint(identity),
         metric=context.config.gate.metric,
         started=context.clock.now(),
     )
@@ -192,7 +190,7 @@ class _Newest:
 
 
 def _newest(context: TrainingContext, skill: str) -> _Newest | None:
-    for name in reversed(run_names(context.store.repository)):
+    for name in reversed(context.store.run_names()):
         if parse_run(name).kind != KIND:
             continue
         commits = tuple(context.store.history(name))

@@ -14,10 +14,9 @@ from skillgit.evaluation.rollout import Evaluator
 from skillgit.evaluation.wiring import Runtime, open_bench, role_model, workers_for
 from skillgit.gate import gate_rule
 from skillgit.models.journal import Journal
-from skillgit.ports import Clock, Paid, Rule
+from skillgit.ports import Clock, Paid, Rule, RunStore
 from skillgit.prompting.prompts import Optimizer
 from skillgit.records import Role
-from skillgit.store.git_store import GitStore
 from skillgit.tasks import TaskSet
 
 
@@ -27,7 +26,7 @@ class TrainingContext:
 
     config: Config
     tasks: TaskSet
-    store: GitStore
+    store: RunStore
     evaluator: Evaluator
     rule: Rule
     journal: Journal
@@ -50,7 +49,7 @@ def rule_of(config: Config) -> Rule:
 
 
 def open_training_context(
-    config: Config, tasks: TaskSet, store: GitStore, journal: Journal, runtime: Runtime
+    config: Config, tasks: TaskSet, store: RunStore, journal: Journal, runtime: Runtime
 ) -> TrainingContext:
     """Build the models, the judges and the bench of a configuration.
 

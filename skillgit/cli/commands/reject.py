@@ -10,7 +10,7 @@ from skillgit.cli.sessions.project import open_project
 from skillgit.cli.show.output import json_option, print_json
 from skillgit.errors import UsageError, UserError
 from skillgit.history import TurnedDownNote
-from skillgit.store.git.names import is_night
+from skillgit.history.run_names import is_night
 from skillgit.store.proposals.outcome import ProposalStatus, proposal_status
 from skillgit.store.revisions import find_proposal
 

@@ -26,10 +26,10 @@ from skillgit.history import (
     StepNote,
     TestNote,
 )
+from skillgit.history.run_names import is_night
 from skillgit.records import Action, Score
 from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
 from skillgit.store.git.git_cli import GitCli
-from skillgit.store.git.names import is_night
 from skillgit.store.git_store import GitStore
 from skillgit.store.runs.version_notes import NotedVersions
 

@@ -15,8 +15,9 @@ from skillgit.cli.sessions.runs import Runs
 from skillgit.cli.show.conclusion import commands_to_set_up
 from skillgit.cli.show.output import json_option, number, print_commands, print_json, print_table
 from skillgit.history import RunCommit
+from skillgit.history.run_names import is_night
 from skillgit.records import Action
-from skillgit.store.git.names import HEADS, best_tag, is_night, proposal_ref
+from skillgit.store.git.names import HEADS, best_tag, proposal_ref
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.proposals.adopted import is_adopted, read_lineage

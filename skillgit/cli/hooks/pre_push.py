@@ -10,7 +10,8 @@ from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.worktree import Worktree
 from skillgit.cli.hooks.scripts import HookRefusedError, hooked_tree
 from skillgit.cli.show.output import say
-from skillgit.store.git.names import HEADS, NIGHT, NOTES, PROPOSALS, RUNS, TAGS, is_night
+from skillgit.history.run_names import NIGHT, is_night
+from skillgit.store.git.names import HEADS, NOTES, PROPOSALS, RUNS, TAGS
 from skillgit.store.remotes.remotes import remote_notes
 
 _DELETED = "(delete)"

@@ -12,12 +12,12 @@ from skillgit.config import Config
 from skillgit.errors import UserError
 from skillgit.evaluation.wiring import Runtime, open_bench
 from skillgit.history import Remeasured, RunHead
+from skillgit.history.run_names import is_night
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.records.canonical import fingerprint
 from skillgit.sleep.night.inputs import tasks_to_measure
 from skillgit.sleep.night.plan import night_config
-from skillgit.store.git.names import is_night
 from skillgit.store.git.repository import Repository
 from skillgit.store.git_store import GitStore
 from skillgit.store.proposals.adopted import Lineage

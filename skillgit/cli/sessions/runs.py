@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from skillgit.cli.app.invocation import Invocation
 from skillgit.errors import UserError
 from skillgit.history import NoteLine, RunCommit
-from skillgit.store.git.names import notes_ref, parse_run
+from skillgit.history.run_names import parse_run
+from skillgit.store.git.names import notes_ref
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository, open_repository
 from skillgit.store.notes.ledger import parse_lines

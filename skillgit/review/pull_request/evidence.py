@@ -17,9 +17,9 @@ from skillgit.history import (
     StepNote,
     TestNote,
 )
+from skillgit.history.run_names import is_night
 from skillgit.history.trailers import parse_commit
 from skillgit.records import Action, Edit, Metric, Record, Score
-from skillgit.store.git.names import is_night
 from skillgit.store.git.trees import commit_at, message_of
 from skillgit.store.git_store import GitStore
 from skillgit.store.proposals.adopted import Lineage, read_lineage

@@ -12,6 +12,7 @@ from functools import partial
 
 from skillgit.editing.document import Region
 from skillgit.gate import beats
+from skillgit.history.run_names import is_night
 from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.ports import Clock
 from skillgit.records import Action, Skill
@@ -26,7 +27,7 @@ from skillgit.review.verify.documents import document_findings
 from skillgit.review.verify.findings import Claim, Finding, Rerun, Verdict
 from skillgit.review.verify.paths import path_findings
 from skillgit.review.verify.texts import acts_in_body, acts_in_message, hidden_in, secrets_in
-from skillgit.store.git.names import NOTES, is_night
+from skillgit.store.git.names import NOTES
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.trees import commit_at, tree_of

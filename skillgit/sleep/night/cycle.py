@@ -12,6 +12,7 @@ from datetime import datetime
 
 from skillgit.config import Config
 from skillgit.history import RunHead
+from skillgit.history.run_names import NIGHT, RunName, parse_run
 from skillgit.ports import Clock
 from skillgit.records import Action, Task
 from skillgit.records.canonical import fingerprint
@@ -21,9 +22,6 @@ from skillgit.sleep.night.plan import NightPlan, everything_seen
 from skillgit.sleep.night.report import SleepReport
 from skillgit.sleep.night.run import CycleOutcome, night_workshop, rehearse, run_night
 from skillgit.store.git import locks
-from skillgit.store.git.names import NIGHT, RunName, parse_run
-from skillgit.store.git.names import run_id as run_id_of
-from skillgit.store.runs.runs import new_run
 from skillgit.store.runs.sleep_ref import read_sleep, write_sleep
 from skillgit.training.identity import Identity, identity_fingerprint, run_identity
 from skillgit.training.wiring import TrainingContext
@@ -148,23 +146,16 @@ def _head(
     started: datetime,
 ) -> RunHead:
     """The head of tonight's run, on the base that was chosen."""
-    repository = parts.store.repository
-    name = _next_name(parts, state)
-    head = new_run(
-        repository,
-        name,
+    return parts.store.new_run(
+        _next_name(parts, state),
         skill=parts.store.skill_at(seen.base).name,
         onto=context.config.repo.onto,
         target=fingerprint(dict(context.evaluator.environment.fingerprint)),
-        run=identity_fingerprint(identity),
+        run_fingerprint=identity_fingerprint(identity),
         metric=context.config.gate.metric,
         started=started,
+        base=seen.base,
     )
-    if head.base == seen.base:
-        return head
-    who, email = repository.identity()
-    own = run_id_of(seen.base, head.run, f"{who} <{email}>", started, str(name))
-    return head.model_copy(update={"base": seen.base, "run_id": own})
 
 
 def _next_name(parts: Parts, state: SleepState) -> RunName:

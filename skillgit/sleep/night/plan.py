@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from skillgit.config import Config, GateConfig, LrConfig, Scheduler, UpdateMode
 from skillgit.evaluation import rollout
 from skillgit.history import RunHead
+from skillgit.history.run_names import parse_run
 from skillgit.records import Edit, Record, Role, Task
 from skillgit.records.canonical import fingerprint
-from skillgit.store.git.names import parse_run
 from skillgit.tasks.near_duplicates import clusters
 from skillgit.training.identity import Identity, identity_fingerprint
 from skillgit.training.state import Training

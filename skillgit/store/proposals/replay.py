@@ -17,11 +17,11 @@ from skillgit.editing.layout import Region
 from skillgit.errors import DocumentError, UserError
 from skillgit.history import Remeasured, StepNote
 from skillgit.history.messages import applied_again, without_trailers
+from skillgit.history.run_names import is_night
 from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.records import Edit, EditOutcome, Outcome, Record
 from skillgit.records.skills import path_meant
 from skillgit.store.git.git_cli import GitCli
-from skillgit.store.git.names import is_night
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.rewrite import commit_elsewhere
 from skillgit.store.git.signing import Sign

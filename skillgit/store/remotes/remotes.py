@@ -13,18 +13,10 @@ from pathlib import Path
 import pygit2
 
 from skillgit.errors import UserError
+from skillgit.history.run_names import NIGHT
 from skillgit.records import Record
 from skillgit.store.git.git_cli import GitCli, GitResult
-from skillgit.store.git.names import (
-    HEADS,
-    NIGHT,
-    NIGHT_NOTES,
-    NOTES,
-    PROPOSALS,
-    REMOTE_NOTES,
-    RUNS,
-    SLEEP,
-)
+from skillgit.store.git.names import HEADS, NIGHT_NOTES, NOTES, PROPOSALS, REMOTE_NOTES, RUNS, SLEEP
 
 NETWORK_TIMEOUT = 600.0
 INCLUDED = "skillgit/sharing.gitconfig"

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pydantic import Field
 
 from skillgit.errors import ConflictError, UserError
+from skillgit.history.run_names import is_night, parse_run
 from skillgit.ports import Clock
 from skillgit.records import Record
 from skillgit.store.git.git_cli import GitCli
-from skillgit.store.git.names import HEADS, NOTES, RUNS, is_night, parse_run, run_ref
+from skillgit.store.git.names import HEADS, NOTES, RUNS, run_ref
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.notes.union import count_lines, missing_lines, take_in, tree_at

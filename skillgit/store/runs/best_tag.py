@@ -15,9 +15,10 @@ from pygit2.enums import ObjectType
 from skillgit.errors import RepositoryError
 from skillgit.gate import beats, pool, select_gate_score
 from skillgit.history import ConfigNote, NoteLine, Phase, RunCommit, ScoresLine
+from skillgit.history.run_names import is_night, parse_run
 from skillgit.history.trailers import parse_commit
 from skillgit.records import Action, Metric, Record, Score
-from skillgit.store.git.names import RUNS, best_tag, is_night, parse_run, run_of_ref
+from skillgit.store.git.names import RUNS, best_tag, run_of_ref
 from skillgit.store.git.refs import RefMovedError, Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.trees import commit_at, message_of

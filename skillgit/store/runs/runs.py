@@ -14,6 +14,7 @@ import pygit2
 from skillgit.errors import ConflictError, RepositoryError
 from skillgit.history import Entry, Phase, RunCommit, RunHead, RunState
 from skillgit.history.messages import compose, compose_revert, compose_take_back
+from skillgit.history.run_names import RunName, parse_run, run_id_of
 from skillgit.history.trailers import (
     STATE_HEADER,
     ParsedTrailers,
@@ -23,7 +24,6 @@ from skillgit.history.trailers import (
 )
 from skillgit.records import Action, Metric, Record
 from skillgit.store.git import names
-from skillgit.store.git.names import RunName
 from skillgit.store.git.refs import GIT_ERRORS
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.rewrite import commit_with, header_value
@@ -51,24 +51,26 @@ def new_run(
     skill: str,
     onto: str,
     target: str,
-    run: str,
+    run_fingerprint: str,
     metric: Metric,
     started: datetime,
+    base: str | None = None,
 ) -> RunHead:
-    """The head of a run that begins now, on the commit that `onto` is at.
+    """The head of a run that begins now, on `base` or on the commit that `onto` is at.
 
     Raises: RepositoryError when there is no such branch, or nobody to commit as.
     """
-    base = str(repository.onto_commit(onto).id)
+    base = base or str(repository.onto_commit(onto).id)
     who, email = repository.identity()
+    at = started.astimezone(UTC)
     return RunHead(
         name=str(name),
-        run_id=names.run_id(base, run, f"{who} <{email}>", started.astimezone(UTC), str(name)),
+        run_id=run_id_of(base, run_fingerprint, f"{who} <{email}>", at, str(name)),
         skill=skill,
         onto=onto,
         base=base,
         target=target,
-        run=run,
+        run=run_fingerprint,
         metric=metric,
     )
 
@@ -76,7 +78,7 @@ def new_run(
 def run_names(repository: Repository) -> list[str]:
     """The runs that have a branch here, oldest first by number."""
     found = [
-        names.parse_run(ref.removeprefix(names.RUNS))
+        parse_run(ref.removeprefix(names.RUNS))
         for ref in repository.git.references
         if ref.startswith(names.RUNS) and names.run_of_ref(ref) is not None
     ]

@@ -1,21 +1,16 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgit.errors import ConfigError, UserError
+from skillgit.errors import ConfigError
 from skillgit.store.git.names import (
-    RunName,
     best_tag,
-    next_run,
     notes_ref,
-    parse_run,
     proposal_ref,
-    run_id,
     run_of_ref,
     run_ref,
     skill_name,
@@ -29,12 +24,6 @@ def test_a_runs_refs():
     assert notes_ref("night-1") == "refs/notes/skillopt-night"
     assert best_tag() == "refs/tags/skillopt/best"
     assert best_tag("brief") == "refs/tags/skillopt/brief/best"
-
-
-@pytest.mark.parametrize("name", ["train-0", "train-01", "train", "Train-1", "train-1 ", "../x-1"])
-def test_what_names_no_run_is_said(name):
-    with pytest.raises(UserError, match="names no run"):
-        parse_run(name)
 
 
 @pytest.mark.parametrize(
@@ -53,21 +42,6 @@ def test_what_names_no_run_is_said(name):
 def test_the_run_that_a_ref_is_of(ref, name):
     found = run_of_ref(ref)
     assert (None if found is None else str(found)) == name
-
-
-def test_the_next_number_is_above_the_highest_of_its_kind():
-    used = [RunName(kind="train", number=n) for n in (1, 9, 3)]
-    assert str(next_run("train", used)) == "train-10"
-    assert str(next_run("night", used)) == "night-1"
-
-
-def test_a_run_id_is_12_hex_of_where_and_when_it_began():
-    at = datetime(2026, 3, 1, tzinfo=UTC)
-    one = run_id("b" * 40, "f" * 16, "Ada <ada@example.org>", at, "train-1")
-    assert re.fullmatch("[0-9a-f]{12}", one)
-    assert one == run_id("b" * 40, "f" * 16, "Ada <ada@example.org>", at, "train-1")
-    assert one != run_id("b" * 40, "f" * 16, "Bob <bob@example.org>", at, "train-1")
-    assert one != run_id("b" * 40, "f" * 16, "Ada <ada@example.org>", at, "train-2")
 
 
 @pytest.mark.parametrize(

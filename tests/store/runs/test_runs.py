@@ -6,12 +6,12 @@ import pytest
 
 from skillgit.errors import RepositoryError
 from skillgit.history import CandidateScore, Phase
+from skillgit.history.run_names import RunName
 from skillgit.records import Action, Metric
-from skillgit.store.git.names import RunName
 from skillgit.store.runs.runs import new_run, phase_of, read_commit, run_names
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
-HEAD = {"skill": "brief", "onto": "main", "target": "a" * 16, "run": "b" * 16}
+HEAD = {"skill": "brief", "onto": "main", "target": "a" * 16, "run_fingerprint": "b" * 16}
 
 
 def begun(store, **fields):
@@ -33,7 +33,7 @@ def test_a_runs_id_is_of_its_base_fingerprint_committer_and_start(store, git):
     assert begun(store, started=elsewhere).run_id == head.run_id
     others = {
         begun(store, started=AT + timedelta(seconds=1)).run_id,
-        begun(store, run="c" * 16).run_id,
+        begun(store, run_fingerprint="c" * 16).run_id,
     }
     git("config", "user.name", "Bob")
     others.add(begun(store).run_id)
