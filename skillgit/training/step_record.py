@@ -66,7 +66,7 @@ def _summary(note: StepNote, after: TrainingState) -> str:
     best = after.best
     if not moved or best.step == note.step:
         return ""
-    return f"current measured again, best is step {best.step} now"
+    return f"best is step {best.step}, current measured again"
 
 
 def _stand(
