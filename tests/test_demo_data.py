@@ -7,7 +7,7 @@ from pathlib import Path
 
 import skillgit
 from skillgit.config import SimulationConfig, TasksConfig
-from skillgit.judges.registry import build_judge
+from skillgit.judges.registry import read_judge
 from skillgit.judges.settings import JudgeResources
 from skillgit.models.simulated.target import answer
 from skillgit.records import (
@@ -62,7 +62,7 @@ def _passes(skill: str, task: Task) -> bool:
         ModelRequest(model="sim-target", messages=messages), SimulationConfig(obedience=1.0)
     )
     rollout = Rollout(task_id=task.id, answer=reply.text)
-    return build_judge(task, JudgeResources()).grade(rollout, _nothing_is_paid, "slot").passed
+    return read_judge(task).build(JudgeResources()).grade(rollout, _nothing_is_paid, "slot").passed
 
 
 def _nothing_is_paid(call: PaidCall, request: Record, reply: type, perform: object) -> PaidReply:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillgit.errors import BlockedError
-from skillgit.judges import judge_asks
 from skillgit.ports import Environment, Judge, Paid
 from skillgit.records import Grade, GradedRollout, Role, Skill, Task
 from skillgit.records.canonical import slot_seed
@@ -21,10 +20,14 @@ from skillgit.runtime.progress import Progress
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Where skills are tried: an environment, and a judge and a content key for every task."""
+    """Where skills are tried: an environment, and a judge and a content key for every task.
+
+    All three are looked up by a task's id; `pays_judge` are the tasks whose grades are paid calls.
+    """
 
     environment: Environment
     judges: Mapping[str, Judge]
+    pays_judge: frozenset[str]
     keys: Mapping[str, str]
     workers: int
     seed: int
@@ -36,7 +39,7 @@ def most_calls(evaluator: Evaluator, tasks: Iterable[Task], times: int = 1) -> C
     calls: Counter[Role] = Counter()
     for task in tasks:
         calls[Role.TARGET] += times * evaluator.environment.max_calls(task)
-        if judge_asks(task) is not None:
+        if task.id in evaluator.pays_judge:
             calls[Role.JUDGE] += times
     return calls
 

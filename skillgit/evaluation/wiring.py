@@ -1,14 +1,14 @@
-"""The bench of a configuration: the target in its environment, and a judge for every task."""
+"""The evaluator of a configuration: the target in its environment, and a judge for every task."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skillgit.config import Config, ModelConfig
 from skillgit.environments.registry import EnvironmentResources, build_environment, environment_kind
 from skillgit.evaluation.rollout import Evaluator
-from skillgit.judges import Asks, JudgeResources, build_judge, judge_asks, judge_identity
+from skillgit.judges import Asks, JudgeResources, ReadJudge, read_judge
 from skillgit.models import build_model
 from skillgit.ports import Clock, Model
 from skillgit.records import Role, Task
@@ -39,12 +39,14 @@ class Runtime:
     stand_ins: Mapping[Role, Model] = field(default_factory=dict)
 
 
-def open_bench(config: Config, tasks: Sequence[Task], runtime: Runtime) -> Evaluator:
-    """The bench for some tasks; a judge model is only built when one of them asks for it.
+def open_evaluator(config: Config, tasks: Sequence[Task], runtime: Runtime) -> Evaluator:
+    """The evaluator for some tasks; a judge model is only built when one of them asks for it.
 
     Raises: ConfigError, TaskError; what `key_of` raises for a missing key.
     """
-    resources = _judge_resources(config, tasks, runtime)
+    judges = {task.id: read_judge(task) for task in tasks}
+    resources = _judge_resources(config, judges.values(), runtime)
+    paid = frozenset(task_id for task_id, judge in judges.items() if judge.asks is not None)
     target = None
     if environment_kind(config.target).needs_model:
         target = role_model(config, Role.TARGET, runtime)
@@ -56,11 +58,10 @@ def open_bench(config: Config, tasks: Sequence[Task], runtime: Runtime) -> Evalu
     )
     return Evaluator(
         environment=environment,
-        judges={task.id: build_judge(task, resources) for task in tasks},
-        keys={task.id: task_key(task, judge_identity(task, resources)) for task in tasks},
-        workers=config.train.workers
-        if any(judge_asks(task) is not None for task in tasks)
-        else workers_for(config, Role.TARGET, runtime),
+        judges={task_id: judge.build(resources) for task_id, judge in judges.items()},
+        pays_judge=paid,
+        keys={task.id: task_key(task, judges[task.id].identity(resources)) for task in tasks},
+        workers=config.train.workers if paid else workers_for(config, Role.TARGET, runtime),
         seed=config.train.seed,
         progress=runtime.progress,
     )
@@ -101,8 +102,10 @@ def role_model(config: Config, role: Role, runtime: Runtime) -> Model:
     )
 
 
-def _judge_resources(config: Config, tasks: Sequence[Task], runtime: Runtime) -> JudgeResources:
-    asks_model = any(judge_asks(task) is Asks.MODEL for task in tasks)
+def _judge_resources(
+    config: Config, judges: Iterable[ReadJudge], runtime: Runtime
+) -> JudgeResources:
+    asks_model = any(judge.asks is Asks.MODEL for judge in judges)
     model = judge_config(config)
     return JudgeResources(
         model=role_model(config, Role.JUDGE, runtime) if asks_model else None,

@@ -3,12 +3,12 @@
 from skillgit.judges.registry import (
     JUDGES,
     Asks,
-    build_judge,
-    judge_asks,
+    ReadJudge,
+    check_judge,
     judge_commands,
-    judge_identity,
     judge_programs,
     looks_at_shape_only,
+    read_judge,
 )
 from skillgit.judges.settings import JudgeResources
 
@@ -16,10 +16,10 @@ __all__ = [
     "JUDGES",
     "Asks",
     "JudgeResources",
-    "build_judge",
-    "judge_asks",
+    "ReadJudge",
+    "check_judge",
     "judge_commands",
-    "judge_identity",
     "judge_programs",
     "looks_at_shape_only",
+    "read_judge",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -51,58 +52,72 @@ JUDGES: Mapping[str, JudgeKind] = {
 }
 
 
-def build_judge(task: Task, resources: JudgeResources) -> Judge:
+@dataclass(frozen=True)
+class ReadJudge:
+    """The judge that a task asks for, its settings validated."""
+
+    task: Task
+    kind: JudgeKind
+    settings: JudgeSettings
+
+    @property
+    def asks(self) -> Asks | None:
+        """What one grade is paid to: a model, a program, or nothing."""
+        return self.kind.asks
+
+    def build(self, resources: JudgeResources) -> Judge:
+        """The judge, ready to grade.
+
+        Raises: TaskError naming the task, when its settings do not go with it.
+        """
+        try:
+            return self.kind.build(self.task, self.settings, resources)
+        except ValueError as error:
+            raise _refused(self.task, error) from error
+
+    def identity(self, resources: JudgeResources) -> dict[str, JsonValue]:
+        """What of it changes its scores, for the task's key: no hints."""
+        name, settings = self.task.judge.kind, self.settings
+        identity: dict[str, JsonValue] = {
+            "kind": name,
+            "version": self.kind.version,
+            "settings": settings.identity(),
+        }
+        if self.asks is Asks.MODEL:
+            identity["model"] = resources.model_name
+            text = resources.prompts.get(name)
+            identity["prompt"] = None if text is None else prompt_id(text)
+        if isinstance(settings, command.CommandSettings):
+            identity["program"] = command_digest(settings.command, resources.root)
+        return identity
+
+
+def read_judge(task: Task) -> ReadJudge:
     """The judge that a task asks for.
 
     Raises: TaskError naming the task and what is wrong with its judge.
     """
     try:
         kind, settings = _read(task.judge)
-        return kind.build(task, settings, resources)
     except ValueError as error:
-        raise TaskError(f"task {task.id!r}: judge {task.judge.kind!r}: {error}") from error
+        raise _refused(task, error) from error
+    return ReadJudge(task, kind, settings)
 
 
-def judge_identity(task: Task, resources: JudgeResources) -> dict[str, JsonValue]:
-    """What of a task's judge changes its scores, for the task's key: no hints.
+def check_judge(task: Task) -> None:
+    """Nothing, if the task's judge could be built.
 
-    Raises: TaskError.
+    Raises: TaskError naming the task and what is wrong with its judge.
     """
-    try:
-        kind, settings = _read(task.judge)
-    except ValueError as error:
-        raise TaskError(f"task {task.id!r}: judge {task.judge.kind!r}: {error}") from error
-    identity: dict[str, JsonValue] = {
-        "kind": task.judge.kind,
-        "version": kind.version,
-        "settings": settings.identity(),
-    }
-    if kind.asks is Asks.MODEL:
-        identity["model"] = resources.model_name
-        text = resources.prompts.get(task.judge.kind)
-        identity["prompt"] = None if text is None else prompt_id(text)
-    if isinstance(settings, command.CommandSettings):
-        identity["program"] = command_digest(settings.command, resources.root)
-    return identity
-
-
-def judge_asks(task: Task) -> Asks | None:
-    """What one grade of this task is paid to: a model, a program, or nothing.
-
-    Raises: ValueError for a judge that `build_judge` refuses.
-    """
-    kind, _ = _read(task.judge)
-    return kind.asks
+    read_judge(task).build(JudgeResources())
 
 
 def judge_commands(tasks: Iterable[Task]) -> tuple[tuple[str, ...], ...]:
     """The commands that tasks are judged by, each once, in order: they need a person's trust.
 
-    Raises: ValueError for a judge that `build_judge` refuses.
+    Raises: TaskError.
     """
-    read = (_read(task.judge)[1] for task in tasks)
-    commands = (s.command for s in read if isinstance(s, command.CommandSettings))
-    return tuple(dict.fromkeys(commands))
+    return tuple(dict.fromkeys(command for command, _ in judge_programs(tasks)))
 
 
 def judge_programs(
@@ -110,17 +125,21 @@ def judge_programs(
 ) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     """The same commands, each with the names of the variables that it sees.
 
-    Raises: ValueError for a judge that `build_judge` refuses.
+    Raises: TaskError.
     """
-    read = (_read(task.judge)[1] for task in tasks)
+    read = (read_judge(task).settings for task in tasks)
     programs = ((s.command, s.env) for s in read if isinstance(s, command.CommandSettings))
     return tuple(dict.fromkeys(programs))
 
 
 def looks_at_shape_only(task: Task) -> bool:
     """Whether a task's judge can be satisfied by reformatting alone."""
-    _, settings = _read(task.judge)
+    settings = read_judge(task).settings
     return isinstance(settings, rule.RuleSettings) and rule.is_shape_only(settings)
+
+
+def _refused(task: Task, error: ValueError) -> TaskError:
+    return TaskError(f"task {task.id!r}: judge {task.judge.kind!r}: {error}")
 
 
 def _read(spec: JudgeSpec) -> tuple[JudgeKind, JudgeSettings]:

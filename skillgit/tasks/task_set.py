@@ -41,7 +41,7 @@ class TaskSet(Record):
 def task_key(task: Task, judge: Mapping[str, JsonLike]) -> str:
     """16 hex digits of what a task asks and how it is judged: the key of its scores.
 
-    `judge` is the judge's identity (`judges.judge_identity`): kind, version, settings without
+    `judge` is the judge's identity (`judges.ReadJudge.identity`): kind, version, settings without
     hints, and for a rubric its model. Name, split, tags and hints do not count.
     """
     return fingerprint(

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from skillgit.config import Config, LrMode, ModelConfig, TrainConfig, UpdateMode
 from skillgit.evaluation import rollout
 from skillgit.evaluation.wiring import judge_config
 from skillgit.gate.guards.length import skill_tokens, tokens_in
-from skillgit.judges import judge_asks
 from skillgit.models.paid import cost_of
 from skillgit.records import Record, Role, Task, Usage
 from skillgit.stages.schedule import ends_epoch
@@ -64,51 +64,149 @@ def estimate(setup: Training, state: TrainingState | None, seen: Seen) -> Estima
     )
 
 
+def most_calls(setup: Training, state: TrainingState | None) -> dict[Role, int]:
+    """Calls of each role at most, from where the run stands to its end.
+
+    Every step is taken to evaluate a candidate that nobody has measured yet, and every patch to
+    need its merge.
+    """
+    return dict(calls_to_come(setup, state, most_price(setup)))
+
+
 def likely_calls(setup: Training, state: TrainingState | None) -> dict[Role, int]:
     """Calls of each role as they are likely, from where the run stands to its end."""
-    gate = setup.config.gate
-    score = state.current.score if state else None
-    failing = FAILING if score is None else 1 - score
-    calls: Counter[Role] = Counter()
-    share = gate.repeats * (CURTAILED if gate.enabled and gate.curtail else 1.0)
-    if state is None:
-        calls += _attempts(setup.tasks.val, gate.repeats)
-    for step in range((state.step if state else 0) + 1, setup.total_steps + 1):
-        batches = setup.batches_of(step)
-        calls += _attempts([*chain.from_iterable(batches)], 1.0)
-        calls += _attempts(setup.tasks.val, share)
-        cut = [_minibatches(len(batch), failing, setup.config.train) for batch in batches]
-        calls[Role.OPTIMIZER] += optimizer_calls(setup, summed(cut))
-        if gate.enabled and is_refresh_due(setup, setup.position(step)):
-            calls += _attempts(setup.tasks.val, gate.repeats)
-    calls += _epoch_ends(setup, state)
-    if not (state and state.ended):
-        calls += _attempts(setup.tasks.test, 2.0)
-        if gate.refresh_every and setup.config.target.samples:
-            calls += _attempts(setup.tasks.val, gate.repeats)
     most = most_calls(setup, state)
+    calls = calls_to_come(setup, state, _likely_price(setup, state))
     return {role: min(n, most.get(role, n)) for role, n in calls.items()}
 
 
-def _epoch_ends(setup: Training, state: TrainingState | None) -> Counter[Role]:
+# ── one walk over what is left of a run, and the prices that it is reckoned with ─────────────
+
+
+@dataclass(frozen=True)
+class Price:
+    """What the parts of a schedule are taken to cost.
+
+    `attempts` prices tasks that are each attempted so often, `minibatches` says how many
+    minibatches of each kind a batch is cut into. `rollouts` is how often a step attempts each of
+    its tasks, `validated` the share of a validation that is run, `compared` the train tasks that
+    an epoch's end compares, `confirmed` how many versions a run's end measures once more on val,
+    and `tested` how many it measures on test.
+    """
+
+    attempts: Callable[[Sequence[Task], float], Counter[Role]]
+    minibatches: Callable[[int], list[int]]
+    compared: Sequence[Task]
+    confirmed: int
+    tested: int
+    rollouts: int = 1
+    validated: float = 1.0
+
+
+def calls_to_come(setup: Training, state: TrainingState | None, price: Price) -> Counter[Role]:
+    """The calls of each role from where a run stands to its end, at some price."""
+    gate = setup.config.gate
+    val = price.attempts(setup.tasks.val, gate.repeats)
+    validation = price.attempts(setup.tasks.val, gate.repeats * price.validated)
+    calls: Counter[Role] = Counter()
+    if state is None or state.current.score is None:
+        calls += val
+    for step in setup.steps_after(state.step if state else 0):
+        batches = setup.batches_of(step)
+        calls += price.attempts([*chain.from_iterable(batches)], price.rollouts) + validation
+        cut = [price.minibatches(len(batch) * price.rollouts) for batch in batches]
+        calls[Role.OPTIMIZER] += optimizer_calls(setup, summed(cut))
+        if gate.enabled and is_refresh_due(setup, setup.position(step)):
+            calls += val
+    calls += _epoch_end_calls(setup, _epoch_ends_to_come(setup, state), price)
+    if not (state and state.ended):
+        calls += price.attempts(setup.tasks.test, price.tested)
+        calls += price.attempts(setup.tasks.val, price.confirmed * gate.repeats)
+    return calls
+
+
+def most_price(setup: Training) -> Price:
+    """The price at which nothing can be dearer."""
+    dearest = sorted(setup.tasks.train, key=setup.evaluator.environment.max_calls)
+    sizes = setup.config.train
+    return Price(
+        attempts=lambda tasks, times: rollout.most_calls(setup.evaluator, tasks, math.ceil(times)),
+        minibatches=lambda batch: _most_minibatches(batch, sizes),
+        compared=dearest[-setup.config.slow_update.samples :],
+        confirmed=MOST_AT_THE_END if _confirms_best(setup) else 0,
+        tested=3,
+    )
+
+
+def _likely_price(setup: Training, state: TrainingState | None) -> Price:
+    gate, sizes = setup.config.gate, setup.config.train
+    score = state.current.score if state else None
+    failing = FAILING if score is None else 1 - score
+    return Price(
+        attempts=lambda tasks, times: _likely_attempts(setup, tasks, times),
+        minibatches=lambda batch: _minibatches(batch, failing, sizes),
+        compared=setup.tasks.train[: setup.config.slow_update.samples],
+        confirmed=1 if _confirms_best(setup) else 0,
+        tested=2,
+        validated=CURTAILED if gate.enabled and gate.curtail else 1.0,
+    )
+
+
+def _confirms_best(setup: Training) -> bool:
+    return bool(setup.config.gate.refresh_every) and setup.config.target.samples
+
+
+def _likely_attempts(setup: Training, tasks: Sequence[Task], times: float) -> Counter[Role]:
+    turns = sum(1 + len(task.turns) for task in tasks)
+    judged = sum(task.id in setup.evaluator.pays_judge for task in tasks)
+    return Counter({Role.TARGET: math.ceil(times * turns), Role.JUDGE: math.ceil(times * judged)})
+
+
+def _epoch_ends_to_come(setup: Training, state: TrainingState | None) -> int:
+    """How many epochs' ends will look back; the first of a run has nothing to look back at."""
+    if state is None:
+        return setup.config.train.epochs - 1
+    closed = state.step // setup.steps_per_epoch
+    closed -= ends_epoch(state.step, setup.steps_per_epoch) and not state.epoch_closed
+    return setup.config.train.epochs - max(closed, 1)
+
+
+def _epoch_end_calls(setup: Training, epochs: int, price: Price) -> Counter[Role]:
+    """The comparison's two sides, an answer for each memory, and val for the guidance.
+
+    Guidance is measured at once, or as current before the next gate: once for each epoch's end.
+    """
     config = setup.config
-    done = state.step // setup.steps_per_epoch if state else 1
-    epochs = max(0, config.train.epochs - max(1, done))
     memories = config.slow_update.enabled + config.meta_skill.enabled
     calls: Counter[Role] = Counter()
     if not memories:
         return calls
-    calls += _attempts(setup.tasks.train[: config.slow_update.samples], 2.0 * epochs)
+    calls += price.attempts(price.compared, 2 * epochs)
     calls[Role.OPTIMIZER] += epochs * memories
     if config.slow_update.enabled:
-        calls += _attempts(setup.tasks.val, epochs * config.gate.repeats)
+        calls += price.attempts(setup.tasks.val, epochs * config.gate.repeats)
     return calls
 
 
-def _attempts(tasks: tuple[Task, ...] | list[Task], times: float) -> Counter[Role]:
-    turns = sum(1 + len(task.turns) for task in tasks)
-    judged = sum(judge_asks(task) is not None for task in tasks)
-    return Counter({Role.TARGET: math.ceil(times * turns), Role.JUDGE: math.ceil(times * judged)})
+def summed(cut: Sequence[Sequence[int]]) -> list[int]:
+    """The minibatches of several batches together, of each kind."""
+    return [sum(kind) for kind in zip(*cut, strict=True)]
+
+
+def optimizer_calls(setup: Training, minibatches: Sequence[int]) -> int:
+    """The calls of one step: so many minibatches, their merges, one ranking, what a mode adds.
+
+    Shape: `minibatches` are those of failures, and those of successes if they are looked at.
+    """
+    config = setup.config
+    calls = sum(minibatches) + (config.lr.mode is LrMode.AUTONOMOUS) + config.reflect.skill_aware
+    if config.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
+        return calls + merge_calls(sum(minibatches), config.train.merge_batch_size)
+    if config.train.update_mode is UpdateMode.REWRITE_FROM_SUGGESTIONS:
+        calls += len(setup.start.documents)
+    merges = sum(merge_calls(n, config.train.merge_batch_size) for n in minibatches)
+    final = 1 if all(minibatches) and len(minibatches) > 1 else 0
+    return calls + merges + final + 1
 
 
 def _minibatches(batch: int, failing: float, sizes: TrainConfig) -> list[int]:
@@ -118,6 +216,29 @@ def _minibatches(batch: int, failing: float, sizes: TrainConfig) -> list[int]:
     if not sizes.failure_only:
         groups.append(math.ceil((batch - failed) / sizes.minibatch_size))
     return groups
+
+
+def _most_minibatches(batch: int, sizes: TrainConfig) -> list[int]:
+    """How many minibatches of each kind a batch can be cut into at most."""
+    if sizes.failure_only:
+        return [math.ceil(batch / sizes.minibatch_size)]
+    return max(
+        (
+            [math.ceil(f / sizes.minibatch_size), math.ceil((batch - f) / sizes.minibatch_size)]
+            for f in range(batch + 1)
+        ),
+        key=sum,
+    )
+
+
+def merge_calls(patches: int, merge_batch_size: int) -> int:
+    """How many calls it takes to merge so many patches into one, so many at a time."""
+    calls = 0
+    while patches > 1:
+        groups = [min(merge_batch_size, patches - i) for i in range(0, patches, merge_batch_size)]
+        calls += sum(size > 1 for size in groups)
+        patches = len(groups)
+    return calls
 
 
 # ── how long calls are ───────────────────────────────────────────────────────────────────────
@@ -193,111 +314,3 @@ def _costs(config: Config, calls: Mapping[Role, int], each: Mapping[Role, Usage]
         tokens={role: used.total for role, used in usage.items()},
         usd=cost_of({role.value: used for role, used in usage.items()}, prices) if priced else None,
     )
-
-
-# ── The largest number of paid calls that the rest of a run can make, by role. Pure arithmetic.
-
-
-def most_calls(setup: Training, state: TrainingState | None) -> dict[Role, int]:
-    """Calls of each role at most, from where the run stands to its end.
-
-    Every step is taken to evaluate a candidate that nobody has measured yet, and every patch to
-    need its merge.
-    """
-    calls: Counter[Role] = Counter()
-    done = state.step if state else 0
-    val = _attempts_at_most(setup, setup.tasks.val, setup.config.gate.repeats)
-    if state is None:
-        calls += val
-    for step in range(done + 1, setup.total_steps + 1):
-        batches = setup.batches_of(step)
-        calls += _attempts_at_most(setup, chain.from_iterable(batches)) + val
-        cut = [_most_minibatches(len(batch), setup.config.train) for batch in batches]
-        calls[Role.OPTIMIZER] += optimizer_calls(setup, summed(cut))
-        if setup.config.gate.enabled and is_refresh_due(setup, setup.position(step)):
-            calls += val
-    calls += _epoch_end_calls(setup, _epoch_ends_to_come(setup, state))
-    if state and state.current.score is None:
-        calls += val
-    if not (state and state.ended):
-        calls += _attempts_at_most(setup, setup.tasks.test, 3)
-        if setup.config.gate.refresh_every and setup.config.target.samples:
-            calls += _attempts_at_most(
-                setup, setup.tasks.val, MOST_AT_THE_END * setup.config.gate.repeats
-            )
-    return dict(calls)
-
-
-def _attempts_at_most(setup: Training, tasks: Iterable[Task], times: int = 1) -> Counter[Role]:
-    return rollout.most_calls(setup.evaluator, tasks, times)
-
-
-def _epoch_ends_to_come(setup: Training, state: TrainingState | None) -> int:
-    """How many epochs' ends will look back; the first of a run has nothing to look back at."""
-    if state is None:
-        return setup.config.train.epochs - 1
-    closed = state.step // setup.steps_per_epoch
-    closed -= ends_epoch(state.step, setup.steps_per_epoch) and not state.epoch_closed
-    return setup.config.train.epochs - max(closed, 1)
-
-
-def _epoch_end_calls(setup: Training, epochs: int) -> Counter[Role]:
-    """The comparison's two sides, an answer for each memory, and val for the guidance.
-
-    Guidance is measured at once, or as current before the next gate: once for each epoch's end.
-    """
-    config = setup.config
-    memories = config.slow_update.enabled + config.meta_skill.enabled
-    calls: Counter[Role] = Counter()
-    if not memories:
-        return calls
-    dearest = sorted(setup.tasks.train, key=setup.evaluator.environment.max_calls)
-    calls += _attempts_at_most(setup, dearest[-config.slow_update.samples :], 2 * epochs)
-    calls[Role.OPTIMIZER] += epochs * memories
-    if config.slow_update.enabled:
-        calls += _attempts_at_most(setup, setup.tasks.val, epochs * config.gate.repeats)
-    return calls
-
-
-def summed(cut: Sequence[Sequence[int]]) -> list[int]:
-    """The minibatches of several batches together, of each kind."""
-    return [sum(kind) for kind in zip(*cut, strict=True)]
-
-
-def optimizer_calls(setup: Training, minibatches: Sequence[int]) -> int:
-    """The calls of one step: so many minibatches, their merges, one ranking, what a mode adds.
-
-    Shape: `minibatches` are those of failures, and those of successes if they are looked at.
-    """
-    config = setup.config
-    calls = sum(minibatches) + (config.lr.mode is LrMode.AUTONOMOUS) + config.reflect.skill_aware
-    if config.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
-        return calls + merge_calls(sum(minibatches), config.train.merge_batch_size)
-    if config.train.update_mode is UpdateMode.REWRITE_FROM_SUGGESTIONS:
-        calls += len(setup.start.documents)
-    merges = sum(merge_calls(n, config.train.merge_batch_size) for n in minibatches)
-    final = 1 if all(minibatches) and len(minibatches) > 1 else 0
-    return calls + merges + final + 1
-
-
-def _most_minibatches(batch: int, sizes: TrainConfig) -> list[int]:
-    """How many minibatches of each kind a batch can be cut into at most."""
-    if sizes.failure_only:
-        return [math.ceil(batch / sizes.minibatch_size)]
-    return max(
-        (
-            [math.ceil(f / sizes.minibatch_size), math.ceil((batch - f) / sizes.minibatch_size)]
-            for f in range(batch + 1)
-        ),
-        key=sum,
-    )
-
-
-def merge_calls(patches: int, merge_batch_size: int) -> int:
-    """How many calls it takes to merge so many patches into one, so many at a time."""
-    calls = 0
-    while patches > 1:
-        groups = [min(merge_batch_size, patches - i) for i in range(0, patches, merge_batch_size)]
-        calls += sum(size > 1 for size in groups)
-        patches = len(groups)
-    return calls

@@ -211,6 +211,10 @@ class Training(Validation):
         """How many steps the whole run has."""
         return self.config.train.epochs * self.steps_per_epoch
 
+    def steps_after(self, step: int) -> Sequence[int]:
+        """The numbers of the steps that come after one."""
+        return range(step + 1, self.total_steps + 1)
+
     def rejected_alone(self, state: TrainingState, step: int) -> list[Edit]:
         """The edits that were rejected alone on the text that training goes on from."""
         lines = self.store.rejections(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from skillgit.config import Config
 from skillgit.evaluation.rollout import Evaluator
-from skillgit.evaluation.wiring import Runtime, open_bench, role_model, workers_for
+from skillgit.evaluation.wiring import Runtime, open_evaluator, role_model, workers_for
 from skillgit.gate import gate_rule
 from skillgit.models.journal import Journal
 from skillgit.ports import Clock, Paid, Rule, RunStore
@@ -56,7 +56,7 @@ def open_training_context(
     Raises: ConfigError, TaskError; what `key_of` raises for a missing key.
     """
     rule = rule_of(config)
-    evaluator = open_bench(config, tasks.tasks, runtime)
+    evaluator = open_evaluator(config, tasks.tasks, runtime)
     optimizer = role_model(config, Role.OPTIMIZER, runtime)
 
     def asked_with(paid: Paid) -> Optimizer:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from skillgit.errors import BlockedError, TaskError, UserError
-from skillgit.judges import JudgeResources, build_judge, judge_commands, judge_identity
+from skillgit.judges import JudgeResources, judge_commands, read_judge
 from skillgit.records import (
     Grade,
     JudgeSpec,
@@ -74,7 +74,7 @@ def resources(root: Path | None = None, **variables: str) -> JudgeResources:
 
 
 def grade(script: str, answer: str = "x", paid: Any = None, **settings: Any) -> Grade:
-    judge = build_judge(command_task("sh", "-c", script, **settings), resources(CITY="Bern"))
+    judge = read_judge(command_task("sh", "-c", script, **settings)).build(resources(CITY="Bern"))
     rollout = Rollout(task_id="t1", answer=answer, files={"out/a.txt": "made\n"})
     return judge.grade(rollout, paid or Journal(), "t1/0")
 
@@ -156,8 +156,8 @@ def test_a_program_that_cannot_be_run_is_blocked(script: str) -> None:
 
 
 def test_a_command_that_is_not_trusted_is_not_run(tmp_path: Path) -> None:
-    judge = build_judge(
-        command_task("touch", str(tmp_path / "ran")), JudgeResources(clock=WallClock())
+    judge = read_judge(command_task("touch", str(tmp_path / "ran"))).build(
+        JudgeResources(clock=WallClock())
     )
     with pytest.raises(UserError, match="have not allowed: touch"):
         judge.grade(Rollout(task_id="t1", answer=""), Journal(), "t1/0")
@@ -179,17 +179,17 @@ def test_settings_that_cannot_be_used_are_refused(settings: dict[str, Any]) -> N
     spec = JudgeSpec(kind="command", settings=settings)
     task = Task(id="t1", prompt="p", judge=spec, split=Split.VAL)
     with pytest.raises(TaskError, match="task 't1': judge 'command'"):
-        build_judge(task, JudgeResources())
+        read_judge(task).build(JudgeResources())
 
 
 def test_the_identity_changes_with_the_program_not_with_its_time_limit(tmp_path: Path) -> None:
     (tmp_path / "check.py").write_text("1")
-    before = judge_identity(command_task("python3", "check.py"), resources(tmp_path))
-    assert before == judge_identity(
-        command_task("python3", "check.py", timeout=5), resources(tmp_path)
+    before = read_judge(command_task("python3", "check.py")).identity(resources(tmp_path))
+    assert before == read_judge(command_task("python3", "check.py", timeout=5)).identity(
+        resources(tmp_path)
     )
     (tmp_path / "check.py").write_text("2")
-    assert before != judge_identity(command_task("python3", "check.py"), resources(tmp_path))
+    assert before != read_judge(command_task("python3", "check.py")).identity(resources(tmp_path))
 
 
 def test_the_commands_that_need_trust_are_listed_once() -> None:

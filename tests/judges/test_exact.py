@@ -8,7 +8,7 @@ import pytest
 from work import grows_in_proportion
 
 from skillgit.errors import TaskError
-from skillgit.judges import JudgeResources, build_judge, judge_identity
+from skillgit.judges import JudgeResources, read_judge
 from skillgit.records import JudgeSpec, PaidCall, Record, Rollout, Split, Task
 
 
@@ -22,7 +22,7 @@ def exact_task(reference: Any, **settings: Any) -> Task:
 
 
 def is_right(answer: str, reference: Any, **settings: Any) -> bool:
-    judge = build_judge(exact_task(reference, **settings), JudgeResources())
+    judge = read_judge(exact_task(reference, **settings)).build(JudgeResources())
     return judge.grade(Rollout(task_id="q1", answer=answer), no_paid, "q1/0").passed
 
 
@@ -163,14 +163,14 @@ def test_settings_that_cannot_be_used_are_refused_by_task(
     reference: Any, settings: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(TaskError) as caught:
-        build_judge(exact_task(reference, **settings), JudgeResources())
+        read_judge(exact_task(reference, **settings)).build(JudgeResources())
     assert "task 'q1'" in caught.value.message
     assert reason in caught.value.message
 
 
 def test_what_equals_its_default_is_no_part_of_the_identity() -> None:
-    spelled = judge_identity(exact_task("a", case_sensitive=False), JudgeResources())
-    assert spelled == judge_identity(exact_task("a"), JudgeResources())
+    spelled = read_judge(exact_task("a", case_sensitive=False)).identity(JudgeResources())
+    assert spelled == read_judge(exact_task("a")).identity(JudgeResources())
 
 
 @pytest.mark.parametrize(

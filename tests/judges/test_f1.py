@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from skillgit.errors import TaskError
-from skillgit.judges import JudgeResources, build_judge
+from skillgit.judges import JudgeResources, read_judge
 from skillgit.judges.f1 import squad_words
 from skillgit.records import JudgeSpec, PaidCall, Record, Rollout, Split, Task
 
@@ -19,8 +19,10 @@ def no_paid(call: PaidCall, request: Record, reply: object, perform: object) -> 
 def scores(answer: str, reference: Any, **settings: Any) -> tuple[float, float]:
     spec = JudgeSpec(kind="f1", settings=settings)
     task = Task(id="q", prompt="p", reference=reference, judge=spec, split=Split.VAL)
-    grade = build_judge(task, JudgeResources()).grade(
-        Rollout(task_id="q", answer=answer), no_paid, "q/0"
+    grade = (
+        read_judge(task)
+        .build(JudgeResources())
+        .grade(Rollout(task_id="q", answer=answer), no_paid, "q/0")
     )
     assert grade.score is not None
     assert grade.reason

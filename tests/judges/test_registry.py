@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillgit.errors import TaskError
-from skillgit.judges import JUDGES, JudgeResources, build_judge, judge_identity
+from skillgit.judges import JUDGES, JudgeResources, read_judge
 from skillgit.judges.checks import OPERATORS
 from skillgit.records import JudgeSpec, Split, Task
 
@@ -19,14 +19,14 @@ def task(kind: str) -> Task:
 
 def test_an_unknown_judge_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(TaskError, match=r"task 't1': judge 'exakt': .* did you mean 'exact'"):
-        build_judge(task("exakt"), JudgeResources())
+        read_judge(task("exakt")).build(JudgeResources())
     with pytest.raises(TaskError, match="known are rule, exact"):
-        judge_identity(task("astrology"), JudgeResources())
+        read_judge(task("astrology")).identity(JudgeResources())
 
 
 def test_every_kind_has_a_version_in_its_identity() -> None:
     assert all(kind.version >= 1 for kind in JUDGES.values())
-    assert judge_identity(task("exact"), JudgeResources())["version"] == 1
+    assert read_judge(task("exact")).identity(JudgeResources())["version"] == 1
 
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "judges.md").read_text()
@@ -46,6 +46,6 @@ def test_the_judges_that_the_docs_show_can_be_built() -> None:
     for example in examples:
         settings = json.loads(example)
         spec = JudgeSpec(kind=settings.pop("kind"), settings=settings)
-        build_judge(
-            Task(id="t", prompt="p", reference="3", judge=spec, split=Split.VAL), JudgeResources()
+        read_judge(Task(id="t", prompt="p", reference="3", judge=spec, split=Split.VAL)).build(
+            JudgeResources()
         )

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pytest
 
 from skillgit.errors import BlockedError, BudgetError, CallError, TaskError
-from skillgit.judges import Asks, JudgeResources, build_judge, judge_asks, judge_identity
+from skillgit.judges import Asks, JudgeResources, read_judge
 from skillgit.judges.rubric import RubricFields
 from skillgit.prompting.prompts import holes, load_prompts
 from skillgit.records import (
@@ -64,7 +64,7 @@ def resources(model: OneAnswer, name: str = "judge-1") -> JudgeResources:
 
 def grade(answer: str | Exception, **settings: Any) -> Grade:
     task = rubric_task(**{"rubric": "Names a tide.", **settings})
-    judge = build_judge(task, resources(OneAnswer(answer)))
+    judge = read_judge(task).build(resources(OneAnswer(answer)))
     return judge.grade(Rollout(task_id="t1", answer="Spring tide."), Ledger(), "t1/0")
 
 
@@ -75,7 +75,7 @@ def test_the_prompt_names_exactly_the_fields_of_its_record() -> None:
 def test_the_judge_model_sees_task_reference_criteria_and_answer() -> None:
     model, paid = OneAnswer('{"score": 1, "reason": ""}'), Ledger()
     task = rubric_task(reference="neap tide", rubric="Be right.", criteria=["names one"])
-    judge = build_judge(task, resources(model))
+    judge = read_judge(task).build(resources(model))
     judge.grade(Rollout(task_id="t1", answer="It is $tide."), paid, "t1/0")
     text = model.requests[0].messages[0].content
     for part in ("Name a tide.", "neap tide", "Be right.", "- names one", "It is $tide."):
@@ -145,7 +145,7 @@ def test_a_call_that_failed_is_unscored_and_what_ends_a_run_passes() -> None:
 
 
 def test_without_a_judge_model_nothing_is_judged() -> None:
-    judge = build_judge(rubric_task(rubric="x"), JudgeResources())
+    judge = read_judge(rubric_task(rubric="x")).build(JudgeResources())
     with pytest.raises(BlockedError, match="no judge model"):
         judge.grade(Rollout(task_id="t1", answer="x"), Ledger(), "t1/0")
 
@@ -156,17 +156,17 @@ def test_without_a_judge_model_nothing_is_judged() -> None:
 )
 def test_settings_that_cannot_be_used_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(TaskError, match="task 't1': judge 'rubric'"):
-        build_judge(rubric_task(**settings), JudgeResources())
+        read_judge(rubric_task(**settings)).build(JudgeResources())
 
 
 def test_a_reference_alone_is_enough() -> None:
-    build_judge(rubric_task(reference="neap tide"), JudgeResources())
+    read_judge(rubric_task(reference="neap tide")).build(JudgeResources())
 
 
 def test_the_model_and_the_prompt_are_part_of_the_identity() -> None:
     task, model = rubric_task(rubric="x"), OneAnswer("")
-    one = judge_identity(task, resources(model, "judge-1"))
-    assert one != judge_identity(task, resources(model, "judge-2"))
+    one = read_judge(task).identity(resources(model, "judge-1"))
+    assert one != read_judge(task).identity(resources(model, "judge-2"))
     other = JudgeResources(model=model, model_name="judge-1", prompts={"rubric": "other"})
-    assert one != judge_identity(task, other)
-    assert judge_asks(task) is Asks.MODEL
+    assert one != read_judge(task).identity(other)
+    assert read_judge(task).asks is Asks.MODEL

@@ -8,7 +8,7 @@ import pytest
 from work import grows_in_proportion
 
 from skillgit.errors import TaskError
-from skillgit.judges import JudgeResources, build_judge, judge_identity, looks_at_shape_only
+from skillgit.judges import JudgeResources, looks_at_shape_only, read_judge
 from skillgit.records import (
     Grade,
     JudgeSpec,
@@ -41,7 +41,7 @@ def grade(answer: str, *checks: Any, calls: tuple[str, ...] = ()) -> Grade:
         tool_calls=tuple(ToolCall(id=str(n), name=name) for n, name in enumerate(calls)),
     )
     rollout = Rollout(task_id="bm-001", answer=answer, trajectory=(spoken,))
-    return build_judge(rule_task(*checks), NOTHING).grade(rollout, no_paid, "bm-001/0")
+    return read_judge(rule_task(*checks)).build(NOTHING).grade(rollout, no_paid, "bm-001/0")
 
 
 def passes(answer: str, op: str, arg: Any = None, calls: tuple[str, ...] = ()) -> bool:
@@ -212,7 +212,7 @@ def test_a_pattern_without_an_end_is_unscored_in_time() -> None:
 )
 def test_checks_that_cannot_be_used_are_refused_by_task(checks: list[Any], reason: str) -> None:
     with pytest.raises(TaskError) as caught:
-        build_judge(rule_task(*checks), NOTHING)
+        read_judge(rule_task(*checks)).build(NOTHING)
     assert caught.value.message.startswith("task 'bm-001': judge 'rule': ")
     assert reason in caught.value.message
 
@@ -221,8 +221,8 @@ def test_hints_are_no_part_of_the_identity() -> None:
     plain = rule_task({"op": "contains", "arg": "x"})
     hinted = rule_task({"op": "contains", "arg": "x", "hint": "say x"})
     other = rule_task({"op": "contains", "arg": "y"})
-    assert judge_identity(plain, NOTHING) == judge_identity(hinted, NOTHING)
-    assert judge_identity(plain, NOTHING) != judge_identity(other, NOTHING)
+    assert read_judge(plain).identity(NOTHING) == read_judge(hinted).identity(NOTHING)
+    assert read_judge(plain).identity(NOTHING) != read_judge(other).identity(NOTHING)
 
 
 def test_a_judge_of_form_alone_is_known() -> None:

@@ -25,7 +25,7 @@ from skillgit.config import GateConfig
 from skillgit.errors import UserError
 from skillgit.evaluation.noise import Noise, noise_of
 from skillgit.evaluation.standalone import SCOPE, Measuring
-from skillgit.evaluation.wiring import open_bench
+from skillgit.evaluation.wiring import open_evaluator
 from skillgit.gate.power import accept_chance
 from skillgit.gate.rule import Sizes
 from skillgit.models.journal import Journal
@@ -88,7 +88,7 @@ def measure_noise(project: Project, version: str, repeats: int) -> tuple[Noise, 
     )
     runtime = runtime_of(project, tasks)
     val = [task for task in tasks.tasks if task.split is Split.VAL]
-    evaluator = open_bench(config, val, runtime)
+    evaluator = open_evaluator(config, val, runtime)
     with Journal(repository.private.journal, durable=durable) as journal:
         measuring = Measuring(
             evaluator=evaluator,

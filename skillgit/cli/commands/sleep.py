@@ -10,12 +10,13 @@ import click
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.night import NightSession, night_session
-from skillgit.cli.sessions.project import Project, check_task, open_project
+from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.sessions.schedule import schedule, unschedule
 from skillgit.cli.show.output import amount, json_option, print_commands, print_json, printable, say
 from skillgit.cli.show.progress import Snapshot, shown
 from skillgit.config import TasksConfig
 from skillgit.errors import UsageError, WaitingError
+from skillgit.judges import check_judge
 from skillgit.models.paid import Meter
 from skillgit.records import Task
 from skillgit.sleep.night.cycle import run_sleep_cycle
@@ -146,7 +147,7 @@ def _given(invocation: Invocation, project: Project, file: str | None) -> tuple[
         lambda name: [name] if path.is_file() else [],
         problems,
     )
-    drafts = read_drafts(config, source, check_task)
+    drafts = read_drafts(config, source, check_judge)
     problems.raise_any()
     note_repeated_ids(drafts, problems)
     problems.raise_any(hint="give every task an id of its own, in one split only")

@@ -14,7 +14,7 @@ from skillgit.cli.show.output import count, say
 from skillgit.config import CONFIG_FILE, Config, ModelConfig, without_user_info
 from skillgit.errors import BlockedError, CallError, UserError
 from skillgit.evaluation.wiring import judge_config, role_model
-from skillgit.judges import Asks, judge_asks
+from skillgit.judges import Asks, read_judge
 from skillgit.records import Message, ModelRequest, Role, Speaker, Task
 from skillgit.sleep.harvest import transcript_damage
 from skillgit.stages.update import check_skill
@@ -137,7 +137,7 @@ def _asked(context: DoctorContext) -> list[tuple[Role, ModelConfig]]:
     config = context.project.config
     found = [(Role.TARGET, config.target), (Role.OPTIMIZER, config.optimizer)]
     tasks = context.tasks.tasks if context.tasks is not None else ()
-    if config.judge is not None and any(judge_asks(task) is Asks.MODEL for task in tasks):
+    if config.judge is not None and any(read_judge(task).asks is Asks.MODEL for task in tasks):
         found.append((Role.JUDGE, judge_config(config)))
     return found
 

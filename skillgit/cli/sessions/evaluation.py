@@ -14,7 +14,7 @@ from skillgit.cli.sessions.training import runtime_of
 from skillgit.cli.show.scores import Measured, Report
 from skillgit.errors import UsageError, UserError
 from skillgit.evaluation.standalone import SCOPE, Measuring, Scores
-from skillgit.evaluation.wiring import open_bench
+from skillgit.evaluation.wiring import open_evaluator
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.records import Metric, Skill, Split, Task
@@ -73,7 +73,7 @@ def evaluate_versions(project: Project, options: EvalOptions) -> Report:
     skills = {name: skill_of(name, project, repository) for name in names}
     store = _store(project, repository, next(iter(skills.values())), names)
     runtime = runtime_of(project, meant)
-    evaluator = open_bench(config, tasks, runtime)
+    evaluator = open_evaluator(config, tasks, runtime)
     with Journal(repository.private.journal, durable=durable) as journal:
         measuring = Measuring(
             evaluator=evaluator,

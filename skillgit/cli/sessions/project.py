@@ -11,7 +11,7 @@ from skillgit.cli.app.worktree import Worktree, worktree_at
 from skillgit.config import CONFIG_FILE, Config, parse_configs
 from skillgit.config.trust import Demand, TrustFile, untrusted
 from skillgit.errors import ConfigError, TaskError, UsageError, UserError
-from skillgit.judges import JudgeResources, build_judge, judge_programs
+from skillgit.judges import check_judge, judge_programs
 from skillgit.records import Task
 from skillgit.runtime.processes import command_digest
 from skillgit.store.git.git_cli import GitCli
@@ -143,7 +143,7 @@ class Project:
 
         Raises: TaskError.
         """
-        check_task(task)
+        check_judge(task)
         for name in task.skills if self.skills else ():
             if name not in self.skills:
                 near = difflib.get_close_matches(name, self.skills, n=1)
@@ -194,12 +194,4 @@ def read_tasks(tree: Worktree, config: Config) -> TaskSet:
 
     Raises: TaskError naming file, line, task and reason of everything that is wrong.
     """
-    return load_tasks(config.tasks, read=tree.read, list_files=tree.list_files, check=check_task)
-
-
-def check_task(task: Task) -> None:
-    """Nothing, when the task's judge can be built.
-
-    Raises: TaskError.
-    """
-    build_judge(task, JudgeResources())
+    return load_tasks(config.tasks, read=tree.read, list_files=tree.list_files, check=check_judge)

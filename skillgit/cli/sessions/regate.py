@@ -10,7 +10,7 @@ from skillgit.cli.sessions.project import Project
 from skillgit.cli.sessions.training import runtime_of
 from skillgit.config import Config
 from skillgit.errors import UserError
-from skillgit.evaluation.wiring import Runtime, open_bench
+from skillgit.evaluation.wiring import Runtime, open_evaluator
 from skillgit.history import Remeasured, RunHead
 from skillgit.history.run_names import is_night
 from skillgit.models.journal import Journal
@@ -91,7 +91,7 @@ class Regating:
     def _setup(
         self, lineage: Lineage, config: Config, tasks: TaskSet, store: GitStore, runtime: Runtime
     ) -> OneLook:
-        evaluator = open_bench(config, tasks.val, runtime)
+        evaluator = open_evaluator(config, tasks.val, runtime)
         target = fingerprint(dict(evaluator.environment.fingerprint))
         head = RunHead(
             name=lineage.run,

@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 
 from skillgit.config import CONFIG_FILE, Config, parse_configs
 from skillgit.errors import BlockedError, ConfigError, SkillgitError
-from skillgit.evaluation.wiring import Runtime, open_bench
-from skillgit.judges import JudgeResources, build_judge, judge_commands
+from skillgit.evaluation.wiring import Runtime, open_evaluator
+from skillgit.judges import check_judge, judge_commands
 from skillgit.ports import Clock
 from skillgit.prompting.prompts import load_prompts
 from skillgit.records import ModelReply, ModelRequest, Role
@@ -89,7 +89,7 @@ class BaseRevision:
             skill.config.tasks,
             read=self.read,
             list_files=self.files,
-            check=lambda task: build_judge(task, JudgeResources()),
+            check=check_judge,
             skill=skill.name if skill.several else None,
         )
 
@@ -124,7 +124,7 @@ class BaseRevision:
             may_run=lambda command: tuple(command) in commands,
             stand_ins={role: _Silent() for role in Role},
         )
-        evaluator = open_bench(skill.config, tasks.tasks, runtime)
+        evaluator = open_evaluator(skill.config, tasks.tasks, runtime)
         return ScoreBasis(
             target=fingerprint(dict(evaluator.environment.fingerprint)),
             val=tuple(dict.fromkeys(evaluator.keys[task.id] for task in tasks.val)),

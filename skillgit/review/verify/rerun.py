@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillgit.evaluation.standalone import Measuring, Scores
-from skillgit.evaluation.wiring import Runtime, open_bench
+from skillgit.evaluation.wiring import Runtime, open_evaluator
 from skillgit.gate import mean_score, select_gate_score
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
@@ -32,7 +32,7 @@ class Remeasuring:
         Raises: BlockedError, BudgetError; what `key_of` raises for a missing key.
         """
         config, tasks = self.skill.config, self.tasks.val
-        evaluator = open_bench(config, tasks, self.runtime)
+        evaluator = open_evaluator(config, tasks, self.runtime)
         measuring = Measuring(
             evaluator=evaluator,
             store=self.store,

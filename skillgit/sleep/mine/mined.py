@@ -7,8 +7,7 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from skillgit.errors import TaskError
-from skillgit.judges import JudgeResources, build_judge
-from skillgit.judges.registry import looks_at_shape_only
+from skillgit.judges import check_judge, looks_at_shape_only
 from skillgit.records import JudgeSpec, Record, Split, Task, TaskOrigin
 from skillgit.records.canonical import fingerprint
 from skillgit.redaction import redact
@@ -80,7 +79,7 @@ def mined_task(
         newest=max((t.time for _, t in evidence if t.time is not None), default=None),
     )
     try:
-        build_judge(task.as_task(Split.TRAIN), JudgeResources())
+        check_judge(task.as_task(Split.TRAIN))
         shape_only = looks_at_shape_only(task.as_task(Split.TRAIN))
     except (TaskError, ValueError):
         return None

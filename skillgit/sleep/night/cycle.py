@@ -20,7 +20,7 @@ from skillgit.sleep.memory.state import NightRecord, SleepState, files_after, pa
 from skillgit.sleep.night.inputs import NightInputs, Parts, inputs, nothing_to_do
 from skillgit.sleep.night.plan import NightPlan, everything_seen
 from skillgit.sleep.night.report import SleepReport
-from skillgit.sleep.night.run import CycleOutcome, night_workshop, rehearse, run_night
+from skillgit.sleep.night.run import CycleOutcome, night_context, rehearse, run_night
 from skillgit.store.git import locks
 from skillgit.store.runs.sleep_ref import read_sleep, write_sleep
 from skillgit.training.identity import Identity, identity_fingerprint, run_identity
@@ -65,7 +65,7 @@ def _cycle(
     reason = nothing_to_do(seen, "")
     if reason:
         return _quiet(parts, state, seen, reason, identity="", dry_run=dry_run)
-    context = night_workshop(config, parts, seen.tasks)
+    context = night_context(config, parts, seen.tasks)
     identity = _identity(config, parts, context, seen.base)
     key = everything_seen(identity, seen.tasks)
     reason = nothing_to_do(seen, key)
@@ -115,7 +115,7 @@ def _begun(
         if plan.head.skill != skill:
             continue
         seeds = tuple(seed_tasks) if seed_tasks is not None else None
-        context = night_workshop(config, parts, plan.tasks)
+        context = night_context(config, parts, plan.tasks)
         same = _identity(config, parts, context, plan.head.base) == plan.identity
         if same and (seeds is None or plan.tasks[: len(seeds)] == seeds):
             return plan

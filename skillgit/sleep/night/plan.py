@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -13,12 +11,12 @@ from typing import Literal
 from pydantic import ValidationError
 
 from skillgit.config import Config, GateConfig, LrConfig, Scheduler, UpdateMode
-from skillgit.evaluation import rollout
 from skillgit.history import RunHead
 from skillgit.history.run_names import parse_run
 from skillgit.records import Edit, Record, Role, Task
 from skillgit.records.canonical import fingerprint
 from skillgit.tasks.near_duplicates import clusters
+from skillgit.training.cost_estimate import calls_to_come, most_price
 from skillgit.training.identity import Identity, identity_fingerprint
 from skillgit.training.state import Training
 
@@ -77,6 +75,10 @@ class Night(Training):
     def total_steps(self) -> int:
         """Both steps: a night is one epoch."""
         return MEMORY_STEP
+
+    def steps_after(self, step: int) -> Sequence[int]:
+        """The steps that have a document."""
+        return [n for n in super().steps_after(step) if self.document(n) is not None]
 
     def document(self, step: int) -> str | None:
         """The path of the document that a step edits; `None` where there is none."""
@@ -167,21 +169,11 @@ class PlanFile:
 
 def most_calls(setup: Night) -> dict[Role, int]:
     """Calls of each role at most, from the beginning: baseline, two steps, and the fresh look."""
-    config = setup.config
-    steps = MEMORY_STEP if setup.plan.memory is not None else 1
-    attempts = config.sleep.dream_rollouts
-    n_train = len(setup.tasks.train) * attempts
-    minibatches = 2 * math.ceil(n_train / config.train.minibatch_size) + 1
-    calls = _attempts(setup, setup.tasks.val, config.gate.repeats * (steps + 2))
-    calls += _attempts(setup, setup.tasks.train, attempts * steps)
-    calls += _attempts(setup, setup.tasks.test, 2)
-    asks = minibatches + math.ceil(minibatches / (config.train.merge_batch_size - 1)) + 3
-    ranks = minibatches * MAX_EDITS > MAX_EDITS
-    calls[Role.OPTIMIZER] += steps * (asks + ranks) + 1
-    if config.sleep.dream_factor:
+    price = replace(
+        most_price(setup), rollouts=setup.config.sleep.dream_rollouts, confirmed=1, tested=2
+    )
+    calls = calls_to_come(setup, None, price)
+    calls[Role.OPTIMIZER] += 1  # the slow memory
+    if setup.config.sleep.dream_factor:
         calls[Role.OPTIMIZER] += len(setup.tasks.train)
     return {role: count for role, count in calls.items() if count}
-
-
-def _attempts(setup: Night, tasks: Sequence[Task], times: int) -> Counter[Role]:
-    return rollout.most_calls(setup.evaluator, tasks, times)

@@ -39,7 +39,7 @@ class CycleOutcome(Record):
     adopted_paths: tuple[str, ...] = ()
 
 
-def night_workshop(config: Config, parts: Parts, tasks: Sequence[Task]) -> TrainingContext:
+def night_context(config: Config, parts: Parts, tasks: Sequence[Task]) -> TrainingContext:
     """The parts of a night's run over some tasks.
 
     Raises: ConfigError, TaskError; what a missing key raises.
@@ -65,7 +65,7 @@ class Opener:
     run_id: str
 
     def __call__(self, dreams: Sequence[Task] = ()) -> Night:
-        context = night_workshop(self.config, self.parts, (*self.plan.tasks, *dreams))
+        context = night_context(self.config, self.parts, (*self.plan.tasks, *dreams))
         meter = self._meter(context)
 
         def account(step: int) -> StepPaid:

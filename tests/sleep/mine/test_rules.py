@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work import grows_in_proportion
 
-from skillgit.judges import JudgeResources, build_judge
+from skillgit.judges import JudgeResources, read_judge
 from skillgit.records import JudgeSpec, Rollout, Split, Task
 from skillgit.sleep.mine.rules import checks_in, typed_rules
 
@@ -77,7 +77,7 @@ def test_a_rule_that_names_something_becomes_a_check(text: str, good: str, bad: 
         id="t", prompt="p", split=Split.TRAIN,
         judge=JudgeSpec(kind="rule", settings={"checks": list(checks)}),
     )  # fmt: skip
-    judge = build_judge(task, JudgeResources())
+    judge = read_judge(task).build(JudgeResources())
 
     def passes(answer: str) -> bool:
         return judge.grade(Rollout(task_id="t", answer=answer), None, "").passed  # type: ignore[arg-type]
