@@ -7,7 +7,7 @@ the branch, its notes, the tasks and the seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 
 from skillgit.evaluation.rollout import refuse_if_nothing_came_back, roll_out
@@ -33,6 +33,24 @@ def train(setup: Training) -> Iterator[Recorded]:
 
     Raises: BlockedError, BudgetError, ConflictError; what was yielded before is committed.
     """
+
+    def next_transition(state: TrainingState) -> Transition:
+        if ends_epoch(state.step, setup.steps_per_epoch) and not state.epoch_closed:
+            return epoch_end(setup, state)
+        if state.step < setup.total_steps and can_rise(setup, state):
+            return run_step(setup, state)
+        return run_end(setup, state)
+
+    yield from run_to_end(setup, next_transition)
+
+
+def run_to_end(
+    setup: Training, next_transition: Callable[[TrainingState], Transition]
+) -> Iterator[Recorded]:
+    """Yield one record for each commit of a training or a night; the first is its baseline.
+
+    Raises: what a transition raises; what was yielded before is committed.
+    """
     state = load_state(setup)
     if state is None:
         transition = baseline(setup)
@@ -40,12 +58,7 @@ def train(setup: Training) -> Iterator[Recorded]:
         state = transition.state
 
     while not state.ended:
-        if ends_epoch(state.step, setup.steps_per_epoch) and not state.epoch_closed:
-            transition = epoch_end(setup, state)
-        elif state.step < setup.total_steps and can_rise(setup, state):
-            transition = run_step(setup, state)
-        else:
-            transition = run_end(setup, state)
+        transition = next_transition(state)
         yield _commit(setup, transition)
         state = transition.state
     setup.store.finish(setup.run)

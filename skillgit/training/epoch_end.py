@@ -93,11 +93,7 @@ def _transition(
     object_lines: Sequence[tuple[str, NoteLine]],
     account: Account | None,
 ) -> Transition:
-    costs = account.costs if account else None
-    tokens = costs.prompt_tokens + costs.completion_tokens if costs else 0
-    after = replace(
-        after, recorded=after.recorded.model_copy(update={"edits": 0, "tokens": tokens})
-    )
+    after = after.after_spending(account.costs.tokens if account else 0)
     guidance = next((line for line in lines if isinstance(line, SlowUpdateNote)), None)
     entry = Entry(
         run=setup.run,
@@ -204,7 +200,7 @@ def _unmeasured(epoch: _Epoch, skill: Skill) -> TrainingState:
 
 
 def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
-    """The guidance judged as a step is."""
+    """The gate's decision on the guidance, as on a step's candidate."""
     setup = epoch.setup
     position = setup.position(epoch.state.step, Phase.EPOCH)
     validation = validate(setup, epoch.state, skill, position, epoch.account)

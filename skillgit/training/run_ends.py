@@ -49,8 +49,7 @@ def baseline(setup: Training) -> Transition:
         measurements=found.measurements,
     )
     run = setup.run
-    tokens = account.costs.prompt_tokens + account.costs.completion_tokens
-    run_state = run.begun(start.mark, tokens=tokens)
+    run_state = run.begun(start.mark, tokens=account.costs.tokens)
     note = ConfigNote(
         run=run.run_id,
         identity=setup.identity,
@@ -100,10 +99,8 @@ def run_end(setup: Training, state: TrainingState) -> Transition:
         setup, state, setup.position(state.step, Phase.END), account
     )
     promoted = _promoted(setup, state)
-    note, test_lines = _tested(setup, promoted, account)
-    tokens = account.costs.prompt_tokens + account.costs.completion_tokens
-    recorded = promoted.recorded.model_copy(update={"edits": 0, "tokens": tokens})
-    promoted = replace(promoted, recorded=recorded, ended=True)
+    note, test_lines = tested(setup, promoted, account)
+    promoted = replace(promoted.after_spending(account.costs.tokens), ended=True)
     entry = Entry(
         run=setup.run,
         step=state.step,
@@ -143,10 +140,10 @@ def _promoted(setup: Training, state: TrainingState) -> TrainingState:
     return replace(state, best=state.current)
 
 
-def _tested(
+def tested(
     setup: Training, state: TrainingState, account: Account
 ) -> tuple[TestNote | None, list[tuple[str, NoteLine]]]:
-    """The three skills on test, each once, with what that adds to the ledger."""
+    """The start, best and final skill on test, each once, with what that adds to the ledger."""
     if not setup.tasks.test:
         return None, []
     position = setup.position(state.step, Phase.END)

@@ -6,7 +6,7 @@ The loop holds nothing that this module could not read from the branch and its n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import takewhile
 
@@ -261,10 +261,15 @@ class TrainingState:
         marks = {"current": self.current.mark, "best": self.best.mark}
         return self.recorded.model_copy(update=marks)
 
+    def after_spending(self, tokens: int, *, edits: int = 0) -> TrainingState:
+        """This state, with what the next commit took."""
+        took = {"edits": edits, "tokens": tokens}
+        return replace(self, recorded=self.recorded.model_copy(update=took))
+
 
 @dataclass(frozen=True)
 class Transition:
-    """An entry to commit, and where training stands once it is."""
+    """An entry to commit, and the state of training once it is."""
 
     entry: Entry
     state: TrainingState
@@ -330,8 +335,7 @@ def _epoch_notes(setup: Training, commits: Sequence[RunCommit]) -> tuple[StepNot
     """The notes of the steps since the last epoch's end, oldest first."""
     notes: list[StepNote] = []
     for commit in takewhile(lambda c: c.action is not Action.EPOCH and c.step > 0, commits):
-        if commit.action is not Action.REVERT:
-            notes += _step_notes(setup, commit)
+        notes += step_notes(setup, commit)
     return tuple(reversed(notes))
 
 
@@ -341,7 +345,10 @@ def _meta_skill(setup: Training, epoch: RunCommit) -> str:
     return next((n.text for n in own if n.run == setup.run.run_id), "")
 
 
-def _step_notes(setup: Training, commit: RunCommit) -> list[StepNote]:
+def step_notes(setup: Training, commit: RunCommit) -> list[StepNote]:
+    """The run's own note on a step's commit; none where a commit only takes a candidate back."""
+    if commit.action is Action.REVERT:
+        return []
     return [
         note
         for note in setup.store.notes_on(commit.id)

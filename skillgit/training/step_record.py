@@ -1,4 +1,4 @@
-"""What a judged step leaves behind: the entry to commit, and where training stands after it."""
+"""What a step leaves behind: the entry to commit, and the state of training after it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def step_transition(
     """
     evaluation = validation.evaluation if validation else None
     applied = tuple(o for o in note.edits if o.outcome.changed_text)
-    after = _stand(setup, state, note, candidate, evaluation, account)
+    after = _state_after(setup, state, note, candidate, evaluation, account)
     object_lines = validation.object_lines if validation else ()
     if evaluation is not None and note.action is Action.REJECT:
         object_lines += _rejected_lines(setup, state, note, evaluation.measurements)
@@ -69,7 +69,7 @@ def _summary(note: StepNote, after: TrainingState) -> str:
     return f"best is step {best.step}, current measured again"
 
 
-def _stand(
+def _state_after(
     setup: Training,
     state: TrainingState,
     note: StepNote,
@@ -77,19 +77,14 @@ def _stand(
     evaluation: Evaluation | None,
     account: Account,
 ) -> TrainingState:
-    """Where training stands after a step: moved if it was accepted, else as it was."""
-    costs = account.costs
-    recorded = state.recorded.model_copy(
-        update={
-            "epoch": epoch_of(note.step, setup.steps_per_epoch),
-            "edits": sum(o.outcome.changed_text for o in note.edits),
-            "tokens": costs.prompt_tokens + costs.completion_tokens,
-        }
-    )
+    """The state of training after a step: with a new current if it was accepted, else as it was."""
+    epoch = {"epoch": epoch_of(note.step, setup.steps_per_epoch)}
+    edits = sum(o.outcome.changed_text for o in note.edits)
+    spent = state.after_spending(account.costs.tokens, edits=edits)
     after = replace(
-        state,
+        spent,
         step=note.step,
-        recorded=recorded,
+        recorded=spent.recorded.model_copy(update=epoch),
         epoch_notes=(*state.epoch_notes, note),
         epoch_closed=False,
     )

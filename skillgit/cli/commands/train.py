@@ -206,7 +206,7 @@ def _edits(note: StepNote) -> str:
 
 def _spent(note: StepNote) -> str:
     costs = note.costs
-    tokens = costs.prompt_tokens + costs.completion_tokens
+    tokens = costs.tokens
     return f"{sum(costs.calls.values())} calls, {amount(tokens)} tokens"
 
 

@@ -179,7 +179,7 @@ def _print_test(note: TestNote) -> None:
 def _print_costs(note: StepNote) -> None:
     costs = note.costs
     calls = ", ".join(f"{n} {role}" for role, n in sorted(costs.calls.items()))
-    tokens = costs.prompt_tokens + costs.completion_tokens
+    tokens = costs.tokens
     known = f"; {note.scores_from_ledger} scores were known" if note.scores_from_ledger else ""
     print(f"\nCost: {calls or 'no'} calls, {amount(tokens)} tokens{known}")
 

@@ -164,7 +164,7 @@ def _costs(evidence: Evidence) -> str:
     if not costs.calls:
         return ""
     calls = ", ".join(f"{n} {words(role, 20)}" for role, n in sorted(costs.calls.items()))
-    tokens = costs.prompt_tokens + costs.completion_tokens
+    tokens = costs.tokens
     return f"### Cost\n\n{calls} calls; {tokens:,} tokens."
 
 

@@ -10,6 +10,7 @@ from skillgit.sleep.memory.privacy import public_edit
 from skillgit.sleep.memory.state import EditRecord, as_record
 from skillgit.sleep.night.plan import Night
 from skillgit.sleep.night.steps import night
+from skillgit.training.state import step_notes
 
 _UNMATCHED = (
     Outcome.ANCHOR_MISSING,
@@ -63,7 +64,7 @@ def consolidated(setup: Night) -> ConsolidationResult:
     """What a night that has ended came to, read back from its branch and notes."""
     commits = list(setup.store.history(setup.run.name))
     end = commits[0]
-    steps = [note for commit in reversed(commits) for note in _step_notes(setup, commit)]
+    steps = [note for commit in reversed(commits) for note in step_notes(setup, commit)]
     final = _night_note(setup, end)
     accepted = end.state.best.step > 0 and not final.taken_back
     kept = [n for n in steps if n.action.accepted] if accepted else []
@@ -96,14 +97,6 @@ def consolidated(setup: Night) -> ConsolidationResult:
         reasons=_reasons(setup, steps, final),
         needed=max((n.tasks_needed for n in steps if n.tasks_needed), default=None),
     )
-
-
-def _step_notes(setup: Night, commit: RunCommit) -> list[StepNote]:
-    if commit.action is Action.REVERT:
-        return []
-    run = setup.run.run_id
-    lines = setup.store.notes_on(commit.id)
-    return [n for n in lines if isinstance(n, StepNote) and n.run == run and n.step == commit.step]
 
 
 def _night_note(setup: Night, end: RunCommit) -> NightNote:

@@ -14,13 +14,19 @@ from skillgit.history import (
     Phase,
     RejectedLine,
     RunCommit,
-    StepNote,
-    TestNote,
 )
 from skillgit.ports import Account
 from skillgit.records import Action, Measurements, Score
 from skillgit.sleep.night.plan import Night
-from skillgit.training.state import TrainingState, Transition, Version, ledger_lines, parse_origin
+from skillgit.training.run_ends import tested
+from skillgit.training.state import (
+    TrainingState,
+    Transition,
+    Version,
+    ledger_lines,
+    parse_origin,
+    step_notes,
+)
 
 Lines = tuple[tuple[str, NoteLine], ...]
 
@@ -44,11 +50,10 @@ def night_end(setup: Night, state: TrainingState) -> Transition:
     takes_back = tuple(c.id for c in accepted) if note.taken_back else ()
     if note.taken_back:
         lines = (*lines, *_rejected(setup, state, note, accepted))
-    test, test_lines = _tested(setup, state, account)
+    changed = state.current.skill != setup.start
+    test, test_lines = tested(setup, state, account) if changed else (None, [])
     costs = account.costs
-    tokens = costs.prompt_tokens + costs.completion_tokens
-    recorded = state.recorded.model_copy(update={"edits": 0, "tokens": tokens})
-    state = replace(state, recorded=recorded, ended=True)
+    state = replace(state.after_spending(costs.tokens), ended=True)
     entry = Entry(
         run=setup.run,
         step=state.step,
@@ -96,7 +101,7 @@ def _score(setup: Night, scores: Sequence[Score | None]) -> float | None:
 def _concluded(
     setup: Night, state: TrainingState, note: NightNote, first: RunCommit
 ) -> TrainingState:
-    """Where the night ends: on the skill as it was found, or on current as it measured now."""
+    """The state at the night's end: the skill as it was, or current as it measured now."""
     if not note.taken_back:
         final = state.current.model_copy(update={"score": note.candidate})
     else:
@@ -119,9 +124,8 @@ def _rejected(
     edits = tuple(
         o.edit
         for commit in reversed(accepted)
-        for line in setup.store.notes_on(commit.id)
-        if isinstance(line, StepNote) and line.run == setup.run.run_id
-        for o in line.edits
+        for own in step_notes(setup, commit)
+        for o in own.edits
         if o.outcome.changed_text
     )
     line = RejectedLine(
@@ -136,22 +140,3 @@ def _rejected(
         after=note.candidate,
     )
     return ((made, line),)
-
-
-def _tested(setup: Night, state: TrainingState, account: Account) -> tuple[TestNote | None, Lines]:
-    """The test split under the skill as found and as proposed; nothing if they are the same."""
-    tasks = setup.tasks.test
-    if not tasks or state.current.skill == setup.start:
-        return None, ()
-    position = setup.position(state.step, Phase.END)
-    before = setup.measure(setup.start, position, account, tasks)
-    after = setup.measure(state.current.skill, position, account, tasks)
-    scores = (setup.gate_score(before.score), setup.gate_score(after.score))
-    note = TestNote(
-        run=setup.run.run_id,
-        n_tasks=len(tasks),
-        baseline=scores[0],
-        best=scores[1],
-        final=scores[1],
-    )
-    return note, (*ledger_lines(before), *ledger_lines(after))

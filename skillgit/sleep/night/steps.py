@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from skillgit.errors import BlockedError
 from skillgit.evaluation.evaluate import Evaluation
-from skillgit.evaluation.rollout import attempt_all
+from skillgit.evaluation.rollout import attempt_all, refuse_if_nothing_came_back
 from skillgit.gate import beats, is_perfect
 from skillgit.history import StepNote
 from skillgit.history.messages import edit_lines
@@ -29,8 +28,8 @@ from skillgit.sleep.night.night_end import night_end
 from skillgit.sleep.night.plan import MEMORY_STEP, SKILL_STEP, Night
 from skillgit.stages.learning_rate import scheduled_learning_rate
 from skillgit.stages.rendering import failure_patterns
-from skillgit.training.run_ends import baseline
-from skillgit.training.state import Recorded, TrainingState, Transition, load_state
+from skillgit.train import run_to_end
+from skillgit.training.state import Recorded, TrainingState, Transition
 from skillgit.training.step_record import result_fields, rolled_out, step_transition
 from skillgit.training.validate import GateDecision, ValidationResult, validate
 
@@ -40,24 +39,13 @@ def night(setup: Night) -> Iterator[Recorded]:
 
     Raises: BlockedError, BudgetError, ConflictError, WaitingError; what was yielded is committed.
     """
-    state = load_state(setup)
-    if state is None:
-        transition = baseline(replace(setup, force=True))
-        yield _commit(setup, transition)
-        state = transition.state
-    while not state.ended:
+
+    def next_transition(state: TrainingState) -> Transition:
         if state.step < MEMORY_STEP:
-            transition = night_step(setup, state)
-        else:
-            transition = night_end(setup, state)
-        yield _commit(setup, transition)
-        state = transition.state
-    setup.store.finish(setup.run)
+            return night_step(setup, state)
+        return night_end(setup, state)
 
-
-def _commit(setup: Night, transition: Transition) -> Recorded:
-    setup.evaluator.progress.begin("commit")
-    return Recorded(entry=transition.entry, commit=setup.store.record(transition.entry))
+    yield from run_to_end(setup, next_transition)
 
 
 def night_step(setup: Night, state: TrainingState) -> Transition:
@@ -116,13 +104,7 @@ def _attempts(
     attempts = [(task, f"n{k}") for task in setup.tasks.train for k in range(repeats)]
     setup.evaluator.progress.begin("rollout", len(attempts))
     graded = attempt_all(setup.evaluator, attempts, state.current.skill, account, purpose="rollout")
-    if all(g.grade.score is None for g in graded):
-        first = graded[0]
-        raise BlockedError(
-            f"none of {len(graded)} rollouts could be scored; "
-            f"the first: {first.task.id}: {first.grade.reason}",
-            hint="Put right what the reason says and run the same command again.",
-        )
+    refuse_if_nothing_came_back(graded)
     return graded
 
 
