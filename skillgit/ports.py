@@ -83,7 +83,7 @@ class Paid(Protocol):
 
 
 class Account(Paid, Protocol):
-    """A `Paid` for one moment of a run: it remembers what that moment took, replayed or new."""
+    """A `Paid` for one step of a run: it remembers what that step took, replayed or new."""
 
     @property
     def costs(self) -> Costs:

@@ -14,9 +14,7 @@ from skillgit.evaluation.rollout import refuse_if_nothing_came_back, roll_out
 from skillgit.gate import is_perfect
 from skillgit.gate.guards import guard
 from skillgit.history import StepNote
-from skillgit.records import (
-    Action,
-)
+from skillgit.records import Action
 from skillgit.stages.reflect import failure_patterns
 from skillgit.stages.schedule import ends_epoch, epoch_of
 from skillgit.stages.step_buffer import format_step_buffer
@@ -61,7 +59,7 @@ def run_to_end(
         transition = next_transition(state)
         yield _commit(setup, transition)
         state = transition.state
-    setup.store.finish(setup.run)
+    setup.store.finish(setup.run_head)
 
 
 def can_rise(setup: Training, state: TrainingState) -> bool:
@@ -101,7 +99,7 @@ def run_step(setup: Training, state: TrainingState) -> Transition:
     refuse_if_nothing_came_back(graded)
 
     # Reflect, aggregate, learning rate, select, update: the backward pass, up to a candidate.
-    proposal = build_candidate(
+    candidate = build_candidate(
         StepInputs(
             config=config,
             skill=state.current.skill,
@@ -115,53 +113,52 @@ def run_step(setup: Training, state: TrainingState) -> Transition:
         ),
         batches,
     )
-    candidate = proposal.candidate
 
     # Evaluate on val and ask the gate, unless there is nothing new to evaluate.
     validation = None
-    if proposal.edited != state.current.skill:
-        validation = validate(setup, state, candidate, setup.position(step), account)
+    if candidate.edited != state.current.skill:
+        validation = validate(setup, state, candidate.skill, setup.position(step), account)
         state = validation.state
-    decision = validation.decision if validation else _unjudged(setup, state, proposal)
-    if not (decision.action.accepted or decision.action.rejected):
-        candidate = state.current.skill
+    decision = validation.decision if validation else _unjudged(setup, state, candidate)
+    is_decided = decision.action.accepted or decision.action.rejected
+    committed = candidate.skill if is_decided else state.current.skill
 
     # Record: the note holds everything the next step, a resume or a reader needs.
     note = StepNote(
-        run=setup.run.run_id,
+        run=setup.run_head.run_id,
         step=step,
         action=decision.action,
         **rolled_out(graded),
-        failure_patterns=failure_patterns(proposal.raw_patches, graded),
-        raw_patches=proposal.raw_patches,
-        merge_fallback=proposal.merge_fallback,
+        failure_patterns=failure_patterns(candidate.raw_patches, graded),
+        raw_patches=candidate.raw_patches,
+        merge_fallback=candidate.merge_fallback,
         update_mode=config.train.update_mode.value,
-        update_failures=proposal.failures,
-        appendix=proposal.appendix,
-        learning_rate=proposal.learning_rate,
-        edits=proposal.outcomes,
-        ranking=proposal.ranking,
-        ranking_fallback=proposal.ranking_fallback,
+        update_failures=candidate.failures,
+        appendix=candidate.appendix,
+        learning_rate=candidate.learning_rate,
+        edits=candidate.outcomes,
+        ranking=candidate.ranking,
+        ranking_fallback=candidate.ranking_fallback,
         **result_fields(state, decision, validation),
         costs=account.costs,
         prompts=optimizer.prompt_ids,
     )
-    return step_transition(setup, state, note, candidate, validation, account)
+    return step_transition(setup, state, note, committed, validation, account)
 
 
 # ── the parts of a step ──────────────────────────────────────────────────────────────────────
 
 
-def _unjudged(setup: Training, state: TrainingState, proposal: Candidate) -> GateDecision:
+def _unjudged(setup: Training, state: TrainingState, candidate: Candidate) -> GateDecision:
     """The verdict where no edit changed the text; notes on lapses are kept all the same."""
-    if proposal.candidate != state.current.skill:
-        found = guard(proposal.candidate, state.current.skill, setup.tasks.tasks, setup.config)
+    if candidate.skill != state.current.skill:
+        found = guard(candidate.skill, state.current.skill, setup.tasks.tasks, setup.config)
         if not found.refusals:
             reason = "notes on lapses are kept without a gate, and measured before the next"
             return GateDecision(
                 action=Action.FORCE_ACCEPT, score=None, reason=reason, warnings=found.warnings
             )
     score = state.current.score
-    if proposal.outcomes:
+    if candidate.outcomes:
         return GateDecision(action=Action.NOOP, score=score, reason="no edit changed the text")
     return GateDecision(action=Action.SKIP, score=score, reason="no edit was proposed")

@@ -150,7 +150,7 @@ class Project:
         return self.git("log", "--reverse", "--format=%s", f"main..{rev}").splitlines()
 
     @contextmanager
-    def workshop(
+    def context(
         self, config: str | None = None, *, wrap: Callable[[Model], Model] | None = None
     ) -> Iterator[TrainingContext]:
         """The parts of a run, freshly opened as a new process would; `wrap` stands before models."""
@@ -189,10 +189,10 @@ class Project:
         force: bool = False,
     ) -> list[Recorded]:
         """Train to the end, as one process would."""
-        with self.workshop(config, wrap=wrap) as context:
+        with self.context(config, wrap=wrap) as context:
             context.store.prepare()
             opened: OpenRun = open_run(context, new=new, start=start, force=force)
-            with context.store.hold(opened.training.run.name):
+            with context.store.hold(opened.training.run_head.name):
                 return list(train(opened.training))
 
 

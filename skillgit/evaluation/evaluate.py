@@ -22,7 +22,7 @@ PURPOSE = "evaluate"
 
 
 class Evaluation(Record):
-    """A skill's measurements on some tasks, with how they were come by.
+    """A skill's measurements on some tasks, with what they are made of.
 
     `measurements` are the means over `rounds`, which are the measurements one by one. `lines`
     hold what was measured anew, for the ledger. `not_sent` tasks were left out because the
@@ -97,7 +97,7 @@ def known_rounds(
     target: str,
     position: RunPosition,
 ) -> tuple[Measurements, ...]:
-    """What the ledger has of a skill on some tasks, as it was before a moment of a run.
+    """What the ledger has of a skill on some tasks, as it was before a position in a run.
 
     Shape: the k-th item has each task's k-th measurement.
     """

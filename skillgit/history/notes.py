@@ -355,7 +355,7 @@ class MetaSkillNote(NoteLine):
 
 
 class Entry(Record):
-    """One moment of a run, complete: everything the store needs to make its commits and notes.
+    """One transition of a run, complete: everything the store needs to make its commits and notes.
 
     `candidate` is the skill of the commit (`None`: the tree stays). A rejected candidate is
     followed by its revert in the same move. `lines` go on the (candidate's) commit,

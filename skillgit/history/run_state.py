@@ -10,7 +10,7 @@ from skillgit.records import Action, Metric, Record
 
 
 class Phase(StrEnum):
-    """The three kinds of moment at which a run commits, in their order within one step number."""
+    """What a run commits after, in the order within one step number."""
 
     STEP = "step"
     EPOCH = "epoch"
@@ -18,7 +18,7 @@ class Phase(StrEnum):
 
 
 class RunPosition(Record):
-    """A moment of one run: note lines of the run itself from its own position on do not count."""
+    """A position in one run: note lines of the run itself from its own position on do not count."""
 
     run_id: str
     step: int
@@ -31,7 +31,7 @@ class RunPosition(Record):
 
 
 class Mark(Record):
-    """A skill's standing in a run: its gate score (`None`: not measured), step and origin.
+    """What a commit says of a version in a run: its gate score (`None`: not measured), step and origin.
 
     Origins are `initial_skill`, `step_0012`, `slow_update_epoch_02`.
     """

@@ -1,7 +1,7 @@
 """Proposing a candidate: reflect, aggregate, learning rate, select, update.
 
 The backward pass of a step, in each of its update modes. It is told which skill, which graded
-rollouts and what came before, and knows nothing of epochs or of where a run stands.
+rollouts and what came before, and knows nothing of epochs or of a run's state.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from skillgit.stages.update import update_within
 
 @dataclass(frozen=True)
 class StepInputs:
-    """What a proposal is made from: the skill, what came before, and whom to ask.
+    """What a candidate is made from: the skill, what came before, and whom to ask.
 
     `rejected` are edits that were rejected alone on this very text.
     """
@@ -66,10 +66,10 @@ class StepInputs:
 class Candidate(Record):
     """A candidate with all that led to it; every edit proposed has one outcome.
 
-    `edited` is the candidate before notes were added to its appendix.
+    `edited` is its skill before notes were added to its appendix.
     """
 
-    candidate: Skill
+    skill: Skill
     edited: Skill
     raw_patches: tuple[RawPatch, ...]
     merge_fallback: bool
@@ -90,10 +90,10 @@ def build_candidate(inputs: StepInputs, batches: Sequence[Sequence[GradedRollout
     raw_patches = _reflect(inputs, batches)
     inputs.progress.begin("aggregate")
     if inputs.config.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
-        proposal = _by_draft(inputs, raw_patches)
+        candidate = _by_draft(inputs, raw_patches)
     else:
-        proposal = _by_edits(inputs, raw_patches, [g for batch in batches for g in batch])
-    return _with_notes(inputs, proposal)
+        candidate = _by_edits(inputs, raw_patches, [g for batch in batches for g in batch])
+    return _with_notes(inputs, candidate)
 
 
 # ── reflect ──────────────────────────────────────────────────────────────────────────────────
@@ -163,7 +163,7 @@ def _by_edits(
     # Update: the edits are tried on the documents, each with its outcome.
     updated = _updated(inputs, selection)
     return Candidate(
-        candidate=updated.skill,
+        skill=updated.skill,
         edited=updated.skill,
         raw_patches=raw_patches,
         merge_fallback=merged.fallback,
@@ -256,7 +256,7 @@ def _by_draft(inputs: StepInputs, raw_patches: tuple[RawPatch, ...]) -> Candidat
     )
     updated = _drafted(inputs, merged.edit)
     return Candidate(
-        candidate=updated.skill,
+        skill=updated.skill,
         edited=updated.skill,
         raw_patches=raw_patches,
         merge_fallback=merged.fallback,
@@ -279,22 +279,22 @@ def _drafted(inputs: StepInputs, edit: Edit | None) -> Rewritten:
 # ── notes on lapses ──────────────────────────────────────────────────────────────────────────
 
 
-def _with_notes(inputs: StepInputs, proposal: Candidate) -> Candidate:
-    """The proposal with a note in its appendix for every lapse that the analysts saw."""
-    lapses = [lapse for patch in proposal.raw_patches for lapse in patch.lapses]
+def _with_notes(inputs: StepInputs, candidate: Candidate) -> Candidate:
+    """The candidate with a note in its appendix for every lapse that the analysts saw."""
+    lapses = [lapse for patch in candidate.raw_patches for lapse in patch.lapses]
     if not lapses:
-        return proposal
+        return candidate
     inputs.progress.begin("appendix")
     config = inputs.config
     appended = append_notes(
-        proposal.edited, lapses, inputs.optimizer, most=config.reflect.appendix_max
+        candidate.edited, lapses, inputs.optimizer, most=config.reflect.appendix_max
     )
     if not appended.added:
-        return proposal
+        return candidate
     if is_too_long(appended.skill, inputs.skill, config.skill.max_tokens):
         failure = "the notes would make the skill too long"
-        return proposal.model_copy(update={"appendix": AppendixRecord(failure=failure)})
+        return candidate.model_copy(update={"appendix": AppendixRecord(failure=failure)})
     record = AppendixRecord(
         added=appended.added, consolidated=appended.consolidated, failure=appended.failure
     )
-    return proposal.model_copy(update={"candidate": appended.skill, "appendix": record})
+    return candidate.model_copy(update={"skill": appended.skill, "appendix": record})

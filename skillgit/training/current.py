@@ -34,7 +34,7 @@ ObjectLines = tuple[tuple[str, NoteLine], ...]
 
 @dataclass(frozen=True)
 class CurrentScores:
-    """Where training stands with current's score as it is now, and its measurements one by one.
+    """The state with current's score as it is now, and its measurements one by one.
 
     `lines` are what was measured for it, `refresh` says what a re-measurement changed.
     """
@@ -79,7 +79,7 @@ def is_refresh_due(setup: Validation, position: RunPosition) -> bool:
 def confirm_best(
     setup: Validation, state: TrainingState, position: RunPosition, account: Account
 ) -> tuple[TrainingState, ObjectLines]:
-    """Where training stands once the best was measured twice, where current is measured again.
+    """The state once the best was measured twice, where current is measured again.
 
     The version accepted last has the luck it was accepted for; if its score does not hold, the
     next best is looked at in the same way.
@@ -105,7 +105,7 @@ def confirm_best(
 def measured_again(
     setup: Validation, state: TrainingState, position: RunPosition, account: Account
 ) -> tuple[TrainingState, ObjectLines]:
-    """Where training stands with current measured: what went into it unjudged is measured here.
+    """The state with current measured: what went into it unjudged is measured here.
 
     Best is not touched by it.
     """
@@ -168,7 +168,7 @@ def _versions(
     current = state.current
     if current.origin.kind is not OriginKind.SLOW_UPDATE:
         yield current
-    commits = [c for c in setup.store.history(setup.run.name) if _is_version(c)]
+    commits = [c for c in setup.store.history(setup.run_head.name) if _is_version(c)]
     for commit in reversed(commits):
         mark = commit.state.current
         origin = parse_origin(mark.origin)

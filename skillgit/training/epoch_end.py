@@ -49,7 +49,7 @@ class _Epoch:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What one part of an epoch's end leaves: its note, ledger lines, and where training stands."""
+    """What one part of an epoch's end leaves: its note, ledger lines, and the state after it."""
 
     note: NoteLine
     state: TrainingState
@@ -96,7 +96,7 @@ def _transition(
     after = after.after_spending(account.costs.tokens if account else 0)
     guidance = next((line for line in lines if isinstance(line, SlowUpdateNote)), None)
     entry = Entry(
-        run=setup.run,
+        run=setup.run_head,
         step=before.step,
         phase=Phase.EPOCH,
         action=Action.EPOCH,
@@ -144,7 +144,7 @@ def _compare(epoch: _Epoch) -> tuple[ComparisonNote, tuple[ComparisonPair, ...]]
     pairs = build_comparison_pairs(before, after)
     paired = {pair.task_id for pair in pairs}
     note = ComparisonNote(
-        run=setup.run.run_id,
+        run=setup.run_head.run_id,
         epoch=epoch.number,
         before=setup.store.object_id(epoch.start),
         after=setup.store.object_id(epoch.state.current.skill),
@@ -160,7 +160,7 @@ def _compare(epoch: _Epoch) -> tuple[ComparisonNote, tuple[ComparisonPair, ...]]
 
 def _update_slowly(epoch: _Epoch, pairs: Sequence[ComparisonPair], nothing: Renewal) -> _Outcome:
     setup, state = epoch.setup, epoch.state
-    note = SlowUpdateNote(run=setup.run.run_id, epoch=epoch.number, outcome=nothing)
+    note = SlowUpdateNote(run=setup.run_head.run_id, epoch=epoch.number, outcome=nothing)
     if not pairs:
         return _Outcome(note, state)
     epoch.setup.evaluator.progress.begin("slow update")
@@ -184,7 +184,7 @@ def _update_slowly(epoch: _Epoch, pairs: Sequence[ComparisonPair], nothing: Rene
     if found.skill is None or found.skill == state.current.skill:
         return _Outcome(note, state)
     if setup.config.slow_update.gate:
-        return _judged(epoch, note, found.skill)
+        return _validated(epoch, note, found.skill)
     objections = guard(found.skill, state.current.skill, setup.tasks.tasks, setup.config)
     note = note.model_copy(update={"warnings": objections.warnings})
     if objections.refusals:
@@ -199,7 +199,7 @@ def _unmeasured(epoch: _Epoch, skill: Skill) -> TrainingState:
     return replace(epoch.state, current=_version(epoch, skill, None, measurements))
 
 
-def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
+def _validated(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
     """The gate's decision on the guidance, as on a step's candidate."""
     setup = epoch.setup
     position = setup.position(epoch.state.step, Phase.EPOCH)
@@ -247,7 +247,9 @@ def _remember(
     setup = epoch.setup
     state = earlier[-1].state if earlier else epoch.state
     previous = epoch.state.meta_skill
-    note = MetaSkillNote(run=setup.run.run_id, epoch=epoch.number, outcome=nothing, text=previous)
+    note = MetaSkillNote(
+        run=setup.run_head.run_id, epoch=epoch.number, outcome=nothing, text=previous
+    )
     if not pairs:
         return _Outcome(note, state)
     setup.evaluator.progress.begin("meta skill")

@@ -67,7 +67,7 @@ class Regate:
         """
         setup = self.setup
         made, there = (self.store.object_id(skill) for skill in (candidate, current))
-        scope = f"{SCOPE}:{made}:{there}:{setup.run.target}"
+        scope = f"{SCOPE}:{made}:{there}:{setup.run_head.target}"
         paid = StepPaid(self.journal, scope, STEP, meter=self.meter, clock=self.clock)
         validation = validate(setup, self._start_state(current), candidate, _position(), paid)
         at = paid.finished_at or self.clock.now()
@@ -77,13 +77,13 @@ class Regate:
             if isinstance(line, ScoresLine)
         ]
         if lines:
-            message = f"{setup.run.name} on {setup.run.onto}"
-            self.store.add_lines(setup.run.name, lines, message=message)
+            message = f"{setup.run_head.name} on {setup.run_head.onto}"
+            self.store.add_lines(setup.run_head.name, lines, message=message)
         return self._passed(validation)
 
     def _passed(self, validation: ValidationResult) -> Remeasured:
         decision, before = validation.decision, validation.state.current.score
-        run = self.setup.run
+        run = self.setup.run_head
         if decision.score is None or not decision.action.accepted:
             raise UserError(
                 f"the edits of {run.name}, applied again on {run.onto}, do not pass the gate there: "
@@ -103,7 +103,7 @@ class Regate:
             measurements=setup.unmeasured(current),
         )
         return TrainingState(
-            step=0, recorded=setup.run.begun(start.mark), current=start, best=start
+            step=0, recorded=setup.run_head.begun(start.mark), current=start, best=start
         )
 
 

@@ -121,7 +121,7 @@ def _opened(
         return StepPaid(context.journal, head.run_id, step, meter=meter, clock=context.clock)
 
     training = Training(
-        run=head,
+        run_head=head,
         config=context.config,
         tasks=context.tasks,
         start=start,

@@ -48,7 +48,7 @@ def baseline(setup: Training) -> Transition:
         score=setup.gate_score(found.score),
         measurements=found.measurements,
     )
-    run = setup.run
+    run = setup.run_head
     run_state = run.begun(start.mark, tokens=account.costs.tokens)
     note = ConfigNote(
         run=run.run_id,
@@ -102,7 +102,7 @@ def run_end(setup: Training, state: TrainingState) -> Transition:
     note, test_lines = tested(setup, promoted, account)
     promoted = replace(promoted.after_spending(account.costs.tokens), ended=True)
     entry = Entry(
-        run=setup.run,
+        run=setup.run_head,
         step=state.step,
         phase=Phase.END,
         action=Action.END,
@@ -156,7 +156,7 @@ def tested(
             measured[skill] = setup.measure(skill, position, account, setup.tasks.test)
             lines += ledger_lines(measured[skill])
         scores[side] = setup.gate_score(measured[skill].score)
-    note = TestNote(run=setup.run.run_id, n_tasks=len(setup.tasks.test), **scores)
+    note = TestNote(run=setup.run_head.run_id, n_tasks=len(setup.tasks.test), **scores)
     return note, lines
 
 

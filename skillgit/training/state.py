@@ -1,4 +1,4 @@
-"""Where a run stands: what it needs, what a commit leaves it with, and how that is read back.
+"""The state of a run: what it needs, what a commit leaves it with, and how that is read back.
 
 The loop holds nothing that this module could not read from the branch and its notes.
 """
@@ -121,7 +121,7 @@ def version_of(mark: Mark, skill: Skill, measurements: Measurements) -> Version:
 class Validation:
     """What measuring skills on val takes, and holding one against another; handed in."""
 
-    run: RunHead
+    run_head: RunHead
     config: Config
     tasks: TaskSet
     evaluator: Evaluator
@@ -136,7 +136,7 @@ class Validation:
 
     def position(self, step: int, phase: Phase = Phase.STEP) -> RunPosition:
         """A position in this run."""
-        return RunPosition(run_id=self.run.run_id, step=step, phase=phase)
+        return RunPosition(run_id=self.run_head.run_id, step=step, phase=phase)
 
     def gate_score(self, score: Score | None) -> float | None:
         """The number that the gate compares, by this run's metric."""
@@ -166,7 +166,7 @@ class Validation:
             self.tasks.val if tasks is None else tasks,
             skill,
             account,
-            target=self.run.target,
+            target=self.run_head.target,
             position=position,
             max_unscored=gate.max_unscored,
             repeats=gate.repeats if tasks is None else 1,
@@ -185,7 +185,7 @@ class Validation:
             self.store,
             self.tasks.val,
             skill,
-            target=self.run.target,
+            target=self.run_head.target,
             position=position,
         )
 
@@ -218,7 +218,7 @@ class Training(Validation):
     def rejected_alone(self, state: TrainingState, step: int) -> list[Edit]:
         """The edits that were rejected alone on the text that training goes on from."""
         lines = self.store.rejections(
-            state.current.object_id, self.run.target, before=self.position(step)
+            state.current.object_id, self.run_head.target, before=self.position(step)
         )
         return [line.edits[0] for line in lines if len(line.edits) == 1]
 
@@ -238,7 +238,7 @@ class Training(Validation):
 
 @dataclass(frozen=True)
 class TrainingState:
-    """Where training goes on from.
+    """The state that training goes on from.
 
     `epoch_start` is the skill at the end of the epoch before (`None` in the first), `meta_skill`
     the optimizer's memory that was written there. `recorded` is the
@@ -293,12 +293,12 @@ def ledger_lines(evaluation: Evaluation) -> tuple[tuple[str, NoteLine], ...]:
 
 
 def load_state(setup: Training) -> TrainingState | None:
-    """Where the run's branch stands; `None` when it has not begun.
+    """The state that the run's branch is at; `None` when it has not begun.
 
     Scores come from the ledger as it was before the next step, so that lines which a killed
     step left behind mislead nobody; a text whose scores are lost is measured by the next gate.
     """
-    commits = list(setup.store.history(setup.run.name))
+    commits = list(setup.store.history(setup.run_head.name))
     if not commits:
         return None
     tip = commits[0]
@@ -342,7 +342,7 @@ def _epoch_notes(setup: Training, commits: Sequence[RunCommit]) -> tuple[StepNot
 def _meta_skill(setup: Training, epoch: RunCommit) -> str:
     """The memory that an epoch's commit holds."""
     own = (n for n in setup.store.notes_on(epoch.id) if isinstance(n, MetaSkillNote))
-    return next((n.text for n in own if n.run == setup.run.run_id), "")
+    return next((n.text for n in own if n.run == setup.run_head.run_id), "")
 
 
 def step_notes(setup: Training, commit: RunCommit) -> list[StepNote]:
@@ -352,7 +352,9 @@ def step_notes(setup: Training, commit: RunCommit) -> list[StepNote]:
     return [
         note
         for note in setup.store.notes_on(commit.id)
-        if isinstance(note, StepNote) and note.run == setup.run.run_id and note.step == commit.step
+        if isinstance(note, StepNote)
+        and note.run == setup.run_head.run_id
+        and note.step == commit.step
     ]
 
 

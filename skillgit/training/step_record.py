@@ -44,7 +44,7 @@ def step_transition(
     if evaluation is not None and note.action is Action.REJECT:
         object_lines += _rejected_lines(setup, state, note, evaluation.measurements)
     entry = Entry(
-        run=setup.run,
+        run=setup.run_head,
         step=note.step,
         phase=Phase.STEP,
         action=note.action,
@@ -107,9 +107,9 @@ def _rejected_lines(
     """The rejected set on the object it made; an edit that was alone on its text's object too."""
     tried_on = state.current.measurements.object_id
     line = RejectedLine(
-        run=setup.run.run_id,
+        run=setup.run_head.run_id,
         step=note.step,
-        target=setup.run.target,
+        target=setup.run_head.target,
         tried_on=tried_on,
         object=measured.object_id,
         edits=note.rejected_edits,

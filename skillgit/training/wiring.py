@@ -51,7 +51,7 @@ def rule_of(config: Config) -> Rule:
 def open_training_context(
     config: Config, tasks: TaskSet, store: RunStore, journal: Journal, runtime: Runtime
 ) -> TrainingContext:
-    """Build the models, the judges and the bench of a configuration.
+    """Build the models, the judges and the evaluator of a configuration.
 
     Raises: ConfigError, TaskError; what `key_of` raises for a missing key.
     """

@@ -39,7 +39,7 @@ def regate(
         counted.append(Counted(model, dies_after))
         return counted[-1]
 
-    with project.workshop(f"{OBEYS}\n{more}", wrap=wrap) as context:
+    with project.context(f"{OBEYS}\n{more}", wrap=wrap) as context:
         head = RunHead(
             name="train-1",
             run_id="0123456789ab",
@@ -51,7 +51,7 @@ def regate(
             metric=context.config.gate.metric,
         )
         setup = OneLook(
-            run=head,
+            run_head=head,
             config=context.config,
             tasks=context.tasks,
             evaluator=replace(context.evaluator, workers=1),

@@ -111,7 +111,7 @@ class _Watch:
         self._told = True
         calls = most_calls(setup)
         parts = ", ".join(f"{role.value} {amount(count)}" for role, count in calls.items())
-        say(f"{setup.run.name}: at most {amount(sum(calls.values()))} calls ({parts})")
+        say(f"{setup.run_head.name}: at most {amount(sum(calls.values()))} calls ({parts})")
 
     def look(self) -> Snapshot:
         """The night as it is now."""

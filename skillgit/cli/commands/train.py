@@ -91,7 +91,7 @@ def run_training(
     """Train to the run's end; what came out."""
     project = open_project(invocation, skill)
     with training_session(project, options) as session:
-        run = session.opened.training.run
+        run = session.opened.training.run_head
         if session.opened.launch is Launch.ENDED:
             say(f"{run.name} has ended, and nothing it depends on has changed; nothing was spent")
             say(f"{project.typed('train', '--new')} begins the next run")
@@ -115,15 +115,15 @@ def _to_resume(project: Project, options: TrainOptions) -> str:
 
 def _announce(session: TrainSession) -> None:
     setup, meter = session.opened.training, session.opened.meter
-    standing = load_state(setup)
-    calls = most_calls(setup, standing)
+    state = load_state(setup)
+    calls = most_calls(setup, state)
     parts = [f"{role.value} {amount(n)}" for role in Role if (n := calls.get(role, 0))]
-    begun = f"goes on after step {standing.step}" if standing else "begins"
+    begun = f"goes on after step {state.step}" if state else "begins"
     say(
-        f"{setup.run.name} {begun}: {count(setup.total_steps, 'step')}, "
+        f"{setup.run_head.name} {begun}: {count(setup.total_steps, 'step')}, "
         f"at most {amount(sum(calls.values()))} calls ({', '.join(parts)})"
     )
-    for line in (*odds_lines(setup, standing), *meter.limits()):
+    for line in (*odds_lines(setup, state), *meter.limits()):
         say(line)
 
 
@@ -186,7 +186,7 @@ def step_line(recorded: Recorded, total_steps: int) -> str:
 
 
 def warnings_of(recorded: Recorded) -> tuple[str, ...]:
-    """What a moment's notes warn of."""
+    """What a commit's notes warn of."""
     notes = (line for line in recorded.entry.lines if isinstance(line, StepNote | ConfigNote))
     return tuple(warning for note in notes for warning in note.warnings)
 

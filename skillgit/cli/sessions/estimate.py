@@ -79,15 +79,17 @@ def print_foreseen(found: Foreseen, *, as_json: bool) -> None:
     setup, meter = found.opened.training, found.opened.meter
     if as_json:
         sides = found.estimate.model_dump(mode="json") if found.estimate else None
-        fields = {"run": setup.run.name, "steps": setup.total_steps, "spent_calls": meter.used}
+        fields = {"run": setup.run_head.name, "steps": setup.total_steps, "spent_calls": meter.used}
         print_json("estimate", {**fields, "estimate": sides, "odds": found.odds})
         return
     if found.estimate is None:
         print(
-            f"{setup.run.name} has ended, and nothing it depends on has changed: it costs nothing"
+            f"{setup.run_head.name} has ended, and nothing it depends on has changed: it costs nothing"
         )
         return
-    print(f"{setup.run.name}: {count(setup.total_steps, 'step')}, {meter.used} calls made so far\n")
+    print(
+        f"{setup.run_head.name}: {count(setup.total_steps, 'step')}, {meter.used} calls made so far\n"
+    )
     rows = [_row("at most", found.estimate.most), _row("likely", found.estimate.likely)]
     head = ["", "calls", *(role.value for role in Role), "tokens", "usd"]
     print_table(head, rows, right=frozenset(range(1, len(head))))

@@ -104,7 +104,7 @@ class Regating:
             metric=config.gate.metric,
         )
         return OneLook(
-            run=head,
+            run_head=head,
             config=config,
             tasks=tasks,
             evaluator=evaluator,

@@ -81,15 +81,15 @@ def training_session(project: Project, options: TrainOptions) -> Iterator[TrainS
         with store.naming():
             opened = open_run(context, new=options.new, start=start, force=options.force)
             if opened.launch is not Launch.ENDED:
-                held.enter_context(store.hold(opened.training.run.name))
+                held.enter_context(store.hold(opened.training.run_head.name))
             if opened.launch is Launch.BEGIN:
                 # From here on no trainer of another skill takes the same number.
-                journal.begin_run(opened.training.run)
+                journal.begin_run(opened.training.run_head)
         yield TrainSession(opened, runtime.progress, store, clock)
 
 
 def runtime_of(project: Project, tasks: TaskSet) -> Runtime:
-    """What only the command line may read, for a bench; the tasks' judges are trusted by now."""
+    """What only the command line may read, to train and evaluate; the tasks' judges are trusted by now."""
     invocation, trusted = project.invocation, judge_commands(tasks.tasks)
 
     def key_of(role: Role, model: ModelConfig) -> str | None:

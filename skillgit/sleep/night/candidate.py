@@ -147,7 +147,7 @@ def _settled(setup: Night, state: TrainingState, edit: Edit, step: int) -> Outco
 def _unless_known(setup: Night, state: TrainingState, tried: Tried, step: int) -> Tried:
     """The candidate, unless this very set was rejected on this very text before."""
     made = setup.store.object_id(tried.candidate)
-    lines = setup.store.rejections(made, setup.run.target, before=setup.position(step))
+    lines = setup.store.rejections(made, setup.run_head.target, before=setup.position(step))
     on = state.current.measurements.object_id
     if not any(line.tried_on == on and line.object == made for line in lines):
         return tried

@@ -62,7 +62,7 @@ def consolidate(setup: Night) -> ConsolidationResult:
 
 def consolidated(setup: Night) -> ConsolidationResult:
     """What a night that has ended came to, read back from its branch and notes."""
-    commits = list(setup.store.history(setup.run.name))
+    commits = list(setup.store.history(setup.run_head.name))
     end = commits[0]
     steps = [note for commit in reversed(commits) for note in step_notes(setup, commit)]
     final = _night_note(setup, end)
@@ -100,13 +100,13 @@ def consolidated(setup: Night) -> ConsolidationResult:
 
 
 def _night_note(setup: Night, end: RunCommit) -> NightNote:
-    run = setup.run.run_id
-    own = (n for n in setup.store.notes_on(end.id) if isinstance(n, NightNote) and n.run == run)
+    run_id = setup.run_head.run_id
+    own = (n for n in setup.store.notes_on(end.id) if isinstance(n, NightNote) and n.run == run_id)
     found = next(own, None)
     if found is not None:
         return found
     score = end.state.best.score
-    return NightNote(run=run, baseline=score, candidate=score)
+    return NightNote(run=run_id, baseline=score, candidate=score)
 
 
 def _overall(steps: Sequence[StepNote], final: NightNote, *, accepted: bool) -> Action:

@@ -201,7 +201,7 @@ MOST_IN_VAIN = 3
 """How many nights try something else on the same tasks and the same text."""
 
 
-def tasks_to_measure(config: Config, store: GitStore, run: str) -> TaskSet:
+def tasks_to_measure(config: Config, store: GitStore, run_name: str) -> TaskSet:
     """The tasks that a night's proposal is measured on later: those a night would go by now.
 
     What was held out stays so from night to night.
@@ -213,7 +213,7 @@ def tasks_to_measure(config: Config, store: GitStore, run: str) -> TaskSet:
     reason, _ = why_unverified(tasks.train, tasks.val)
     if reason:
         raise UserError(
-            f"{run} cannot be measured here: {reason}",
+            f"{run_name} cannot be measured here: {reason}",
             hint="A night's tasks are only where it was slept; without --regate it is adopted "
             "unmeasured.",
         )

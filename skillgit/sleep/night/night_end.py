@@ -37,10 +37,10 @@ def night_end(setup: Night, state: TrainingState) -> Transition:
     Raises: BlockedError when too many tasks come back without a score; BudgetError.
     """
     account = setup.account(state.step)
-    first = next(c for c in setup.store.history(setup.run.name) if c.action is Action.BASELINE)
+    first = next(c for c in setup.store.history(setup.run_head.name) if c.action is Action.BASELINE)
     before = first.score
-    accepted = [c for c in setup.store.history(setup.run.name) if c.action.accepted]
-    note = NightNote(run=setup.run.run_id, baseline=before, candidate=state.current.score)
+    accepted = [c for c in setup.store.history(setup.run_head.name) if c.action.accepted]
+    note = NightNote(run=setup.run_head.run_id, baseline=before, candidate=state.current.score)
     lines: Lines = ()
     if accepted and not setup.config.gate.enabled:
         state = replace(state, best=state.current)
@@ -55,7 +55,7 @@ def night_end(setup: Night, state: TrainingState) -> Transition:
     costs = account.costs
     state = replace(state.after_spending(costs.tokens), ended=True)
     entry = Entry(
-        run=setup.run,
+        run=setup.run_head,
         step=state.step,
         phase=Phase.END,
         action=Action.END,
@@ -129,10 +129,10 @@ def _rejected(
         if o.outcome.changed_text
     )
     line = RejectedLine(
-        run=setup.run.run_id,
+        run=setup.run_head.run_id,
         step=state.step,
         phase=Phase.END,
-        target=setup.run.target,
+        target=setup.run_head.target,
         tried_on=setup.store.object_id(setup.start),
         object=made,
         edits=edits,

@@ -145,10 +145,10 @@ class PlanFile:
         new.write_text(plan.model_dump_json(exclude_defaults=True) + "\n", "utf-8")
         new.replace(self._path(plan.head.name))
 
-    def read(self, run: str) -> NightPlan | None:
+    def read(self, run_name: str) -> NightPlan | None:
         """A night's plan; `None` when it is not there, or not readable."""
         try:
-            return NightPlan.model_validate_json(self._path(run).read_bytes())
+            return NightPlan.model_validate_json(self._path(run_name).read_bytes())
         except (OSError, ValidationError):
             return None
 
@@ -156,12 +156,12 @@ class PlanFile:
         """The nights that have a plan."""
         return sorted(path.stem for path in self._folder.glob("night-*.json"))
 
-    def remove(self, run: str) -> None:
+    def remove(self, run_name: str) -> None:
         """Forget a plan: its night has ended."""
-        self._path(run).unlink(missing_ok=True)
+        self._path(run_name).unlink(missing_ok=True)
 
-    def _path(self, run: str) -> Path:
-        return self._folder / f"{run}.json"
+    def _path(self, run_name: str) -> Path:
+        return self._folder / f"{run_name}.json"
 
 
 # ── The largest number of paid calls that a night can make, by role. Pure arithmetic.

@@ -74,7 +74,7 @@ class Opener:
             )
 
         setup = Night(
-            run=self.plan.head,
+            run_head=self.plan.head,
             config=context.config,
             tasks=context.tasks,
             start=self.parts.store.skill_at(self.plan.head.base),

@@ -67,7 +67,7 @@ def night_step(setup: Night, state: TrainingState) -> Transition:
 
     validation = None
     if tried.candidate != state.current.skill and not tried.known:
-        validation = _judged(setup, state, tried.candidate, step, account)
+        validation = _validated(setup, state, tried.candidate, step, account)
         state = validation.state
     verdict = validation.decision if validation else _untried(state, tried, reason)
     candidate = tried.candidate if validation else state.current.skill
@@ -111,7 +111,7 @@ def _attempts(
 # ── the verdict ──────────────────────────────────────────────────────────────────────────────
 
 
-def _judged(
+def _validated(
     setup: Night, state: TrainingState, candidate: Skill, step: int, account: Account
 ) -> ValidationResult:
     """The gate's verdict; what it has too little to go by for is kept for a person to read."""
@@ -160,7 +160,7 @@ def _note(
 ) -> StepNote:
     rate = scheduled_learning_rate(setup.config.lr, step, setup.total_steps, len(tried.outcomes))
     return StepNote(
-        run=setup.run.run_id,
+        run=setup.run_head.run_id,
         step=step,
         action=decision.action,
         **rolled_out(graded),

@@ -57,7 +57,7 @@ def rejected(
 
 
 def _older(lines: Iterable[LineT], before: RunPosition | None) -> Iterator[LineT]:
-    """The lines without those that the run itself wrote at or after a moment of its own."""
+    """The lines without those that the run itself wrote at or after a position of its own."""
     for line in lines:
         own = before is not None and line.run == before.run_id
         if before is None or not own or not before.is_reached_by(line.step, line.phase):

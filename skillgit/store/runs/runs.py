@@ -1,4 +1,4 @@
-"""Runs: their branches, read newest first, and the commits of one moment, built from its record.
+"""Runs: their branches, read newest first, and the commits of one transition, built from its entry.
 
 Objects are built without moving anything; until the branch moves they are unreferenced.
 """
@@ -37,7 +37,7 @@ _PHASES = {Action.EPOCH: Phase.EPOCH, Action.END: Phase.END}
 
 
 class BuiltEntry(Record):
-    """The commits of one moment: the candidate's, and the one that the branch ends on."""
+    """The commits of one transition: the candidate's, and the one that the branch ends on."""
 
     candidate: str
     tip: RunCommit
@@ -177,7 +177,7 @@ def walk(git: pygit2.Repository, tip: str) -> Iterator[RunCommit]:
 
 
 def phase_of(action: Action) -> Phase:
-    """Which of the three kinds of moment a commit's action belongs to."""
+    """The phase that a commit's action belongs to."""
     return _PHASES.get(action, Phase.STEP)
 
 
