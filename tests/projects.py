@@ -150,7 +150,7 @@ class Project:
         return self.git("log", "--reverse", "--format=%s", f"main..{rev}").splitlines()
 
     @contextmanager
-    def workshop(
+    def training_context(
         self, config: str | None = None, *, wrap: Callable[[Model], Model] | None = None
     ) -> Iterator[TrainingContext]:
         """The parts of a run, freshly opened as a new process would; `wrap` stands before models."""
@@ -189,7 +189,7 @@ class Project:
         force: bool = False,
     ) -> list[Recorded]:
         """Train to the end, as one process would."""
-        with self.workshop(config, wrap=wrap) as context:
+        with self.training_context(config, wrap=wrap) as context:
             context.store.prepare()
             opened: OpenRun = open_run(context, new=new, start=start, force=force)
             with context.store.hold(opened.training.run.name):

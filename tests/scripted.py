@@ -90,7 +90,7 @@ def requests(project: Project) -> list[tuple[str, ...]]:
 
 def advance(project: Project, until: Callable[[Recorded], bool]) -> None:
     """Train until a record is there, and stop."""
-    with project.workshop() as context:
+    with project.training_context() as context:
         context.store.prepare()
         for record in train(open_run(context).training):
             if until(record):
@@ -99,7 +99,7 @@ def advance(project: Project, until: Callable[[Recorded], bool]) -> None:
 
 def dies_next(project: Project, calls: int) -> bool:
     """Go on with the run for so many calls, then die; whether it died within the next moment."""
-    with project.workshop(wrap=Scripted(calls_left=calls)) as context:
+    with project.training_context(wrap=Scripted(calls_left=calls)) as context:
         context.store.prepare()
         try:
             next(train(open_run(context).training))

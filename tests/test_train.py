@@ -230,7 +230,7 @@ def test_stopping_to_iterate_stops_the_training_and_keeps_what_was_yielded(
     from skillgit.train import train
     from skillgit.training.resume import open_run
 
-    with project.workshop() as context:
+    with project.training_context() as context:
         loop = train(open_run(context).training)
         commits = [next(loop).commit.id for _ in range(3)]
         loop.close()
@@ -433,7 +433,7 @@ def test_a_skill_of_several_documents_is_evaluated_as_one(tmp_path: Path) -> Non
 
 def test_the_notes_read_back_are_the_notes_written(project: Project) -> None:
     records = project.train()
-    with project.workshop() as context:
+    with project.training_context() as context:
         for record in records:
             if record.note is None:
                 continue

@@ -18,6 +18,7 @@ from skillgit.config.file import (
 )
 from skillgit.config.nights import (
     Miner,
+    NightGateConfig,
     NightOptimizer,
     SleepConfig,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "MetaSkillConfig",
     "Miner",
     "ModelConfig",
+    "NightGateConfig",
     "NightOptimizer",
     "PairPolicy",
     "Price",

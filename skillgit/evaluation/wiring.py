@@ -1,4 +1,4 @@
-"""The bench of a configuration: the target in its environment, and a judge for every task."""
+"""The evaluator of a configuration: the target in its environment, and a judge for every task."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Runtime:
 
 
 def open_bench(config: Config, tasks: Sequence[Task], runtime: Runtime) -> Evaluator:
-    """The bench for some tasks; a judge model is only built when one of them asks for it.
+    """The evaluator for some tasks; a judge model is only built when one of them asks for it.
 
     Raises: ConfigError, TaskError; what `key_of` raises for a missing key.
     """

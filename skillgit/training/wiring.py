@@ -52,7 +52,7 @@ def rule_of(config: Config) -> Rule:
 def open_training_context(
     config: Config, tasks: TaskSet, store: GitStore, journal: Journal, runtime: Runtime
 ) -> TrainingContext:
-    """Build the models, the judges and the bench of a configuration.
+    """Build the models, the judges and the evaluator of a configuration.
 
     Raises: ConfigError, TaskError; what `key_of` raises for a missing key.
     """

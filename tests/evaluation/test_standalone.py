@@ -53,7 +53,7 @@ def measuring(
         counted.append(Counted(model, most))
         return counted[-1]
 
-    with project.workshop(wrap=wrap) as context:
+    with project.training_context(wrap=wrap) as context:
         tasks = context.tasks.of(split)
         yield (
             Measuring(

@@ -309,7 +309,7 @@ def test_without_a_usable_answer_the_oldest_notes_go(tmp_path: Path, answer: obj
     say = answers(AwareFailureAnalysis=several, ConsolidatedNotes=answer)
     project = project_of(tmp_path, AWARE + "appendix_max = 3\n")
     records = project.train(wrap=Scripted(say))
-    with project.workshop() as context:
+    with project.training_context() as context:
         assert notes_of(context.store.skill_at(records[1].commit.id)) == (
             "Note 2.", "Note 3.", "Note 4.",
         )  # fmt: skip
@@ -368,7 +368,7 @@ def test_killed_at_any_call_of_a_step_it_ends_the_same(tmp_path: Path, mode: str
 @pytest.mark.parametrize("mode", MODES)
 def test_the_estimate_is_never_below_what_is_paid(tmp_path: Path, mode: str) -> None:
     project = Project(tmp_path / "project", config=MODES[mode])
-    with project.workshop() as context:
+    with project.training_context() as context:
         context.store.prepare()
         opened = open_run(context)
         estimated = most_calls(opened.training, None)

@@ -153,7 +153,7 @@ def test_unmeasured_current_is_measured_before_the_gate_compares_with_it(tmp_pat
         return others(request)
 
     armed, records = False, []
-    with project.workshop(wrap=Scripted(say)) as context:
+    with project.training_context(wrap=Scripted(say)) as context:
         context.store.prepare()
         for record in train(open_run(context).training):
             records.append(record)
@@ -197,7 +197,7 @@ def test_a_later_candidate_that_beats_best_takes_the_guidance_along(tmp_path: Pa
         return others(request)
 
     armed, records = False, []
-    with project.workshop(wrap=Scripted(say)) as context:
+    with project.training_context(wrap=Scripted(say)) as context:
         context.store.prepare()
         for record in train(open_run(context).training):
             records.append(record)
@@ -287,7 +287,7 @@ def test_a_task_without_a_score_on_one_side_is_left_out(tmp_path: Path) -> None:
 
     project = Project(tmp_path / "project")
     armed = False
-    with project.workshop(wrap=Scripted(fails_once)) as context:
+    with project.training_context(wrap=Scripted(fails_once)) as context:
         context.store.prepare()
         loop = train(open_run(context).training)
         records = []
@@ -310,7 +310,7 @@ def test_a_comparison_of_which_nothing_comes_back_blocks_the_epochs_end(tmp_path
             raise CallError("timed out after 3 tries")
         return None
 
-    with project.workshop(wrap=Scripted(fails)) as context:
+    with project.training_context(wrap=Scripted(fails)) as context:
         context.store.prepare()
         loop = train(open_run(context).training)
         while not armed:
@@ -457,7 +457,7 @@ def test_killed_at_any_call_of_a_phase_it_ends_the_same(
 
 def test_what_is_read_back_is_what_was_in_memory(tmp_path: Path) -> None:
     project = Project(tmp_path / "project", config=FEW)
-    with project.workshop() as context:
+    with project.training_context() as context:
         context.store.prepare()
         setup = open_run(context).training
         for record in train(setup):
@@ -474,7 +474,7 @@ def test_what_is_read_back_is_what_was_in_memory(tmp_path: Path) -> None:
 
 def test_the_estimate_is_never_below_what_is_paid(tmp_path: Path) -> None:
     project = Project(tmp_path / "project", config=FEW)
-    with project.workshop() as context:
+    with project.training_context() as context:
         context.store.prepare()
         opened = open_run(context)
         estimated = most_calls(opened.training, None)

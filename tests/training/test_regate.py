@@ -39,7 +39,7 @@ def regate(
         counted.append(Counted(model, dies_after))
         return counted[-1]
 
-    with project.workshop(f"{OBEYS}\n{more}", wrap=wrap) as context:
+    with project.training_context(f"{OBEYS}\n{more}", wrap=wrap) as context:
         head = RunHead(
             name="train-1",
             run_id="0123456789ab",

@@ -264,7 +264,7 @@ def test_at_the_runs_end_the_best_has_been_measured_twice(tmp_path: Path) -> Non
     project = Project(tmp_path / "project")
     records = project.train(LONG + gate("refresh_every = 7"), wrap=Lucky())
     state = records[-1].entry.state
-    with project.workshop() as context:
+    with project.training_context() as context:
         skill = context.store.skill_at(project.git("rev-parse", "skillopt/best").strip())
         rounds = context.store.measurements(
             context.store.object_id(skill), state.target, repeats=None, before=None

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from skillgit.config import Config, GateConfig, LrConfig, Scheduler, UpdateMode
+from skillgit.config import Config, LrConfig, Scheduler, UpdateMode
 from skillgit.evaluation import rollout
 from skillgit.history import RunHead
 from skillgit.records import Edit, Record, Role, Task
@@ -85,7 +85,6 @@ class Night(Training):
 
 def night_config(config: Config, n_train: int) -> Config:
     """The configuration under which a night runs on the machinery of a training."""
-    gate = {name: getattr(config.sleep, name) for name in GateConfig.model_fields}
     train = {
         "epochs": 1,
         "accumulation": 1,
@@ -94,7 +93,7 @@ def night_config(config: Config, n_train: int) -> Config:
     }
     return config.model_copy(
         update={
-            "gate": GateConfig(**gate),
+            "gate": config.sleep.gate,
             "train": config.train.model_copy(update=train),
             "lr": LrConfig(scheduler=Scheduler.CONSTANT, max=MAX_EDITS, min=MAX_EDITS),
             "reflect": config.reflect.model_copy(update={"skill_aware": False}),

@@ -35,7 +35,7 @@ class Clone(Project):
         self.git("config", "user.email", f"{who}@example.org")
 
     def store(self) -> GitStore:
-        with self.workshop() as context:
+        with self.training_context() as context:
             return context.store
 
     def sync(self, runs: list[str] | None = None) -> SyncResult:
