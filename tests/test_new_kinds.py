@@ -35,7 +35,7 @@ from skillgit.records import (
     Usage,
 )
 from skillgit.sleep.harvest.lines import Lines
-from skillgit.sleep.harvest.sessions import Origin, Transcript, Turn
+from skillgit.sleep.harvest.sessions import Transcript, Turn, TurnOrigin
 from skillgit.sleep.harvest.source import Places, Source
 from skillgit.sleep.harvest.sources import SOURCES
 
@@ -277,7 +277,7 @@ def read_notepad(path: Path, stream: IO[bytes], lines: Lines) -> Sequence[Transc
         Turn(
             id=str(i),
             speaker=Speaker.USER if i % 2 == 0 else Speaker.ASSISTANT,
-            origin=Origin.HUMAN if i % 2 == 0 else Origin.MACHINE,
+            origin=TurnOrigin.HUMAN if i % 2 == 0 else TurnOrigin.MACHINE,
             text=str(record.get("said")),
         )
         for i, record in enumerate(lines)

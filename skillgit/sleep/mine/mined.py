@@ -12,7 +12,7 @@ from skillgit.judges.registry import looks_at_shape_only
 from skillgit.records import JudgeSpec, Record, Split, Task, TaskOrigin
 from skillgit.records.canonical import fingerprint
 from skillgit.redaction import redact
-from skillgit.sleep.harvest import Origin, Session, Turn
+from skillgit.sleep.harvest import Session, Turn, TurnOrigin
 
 MINED = "mined"
 SHAPE_ONLY = "shape-only"
@@ -26,7 +26,7 @@ class PersonTurn(Record):
     session: str
     turn: str
     time: datetime | None = None
-    origin: Origin
+    origin: TurnOrigin
     text: str
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from night_projects import CONFIG, ask, asks
 
-from skillgit.config import GateConfig, Leak, parse_config
+from skillgit.config import GateConfig, LeakAction, parse_config
 from skillgit.errors import ConfigError
 from skillgit.records import Metric
 from skillgit.sleep.night.plan import night_config, why_unverified
@@ -20,7 +20,7 @@ TURNED = {
     "curtail": ("false", False),
     "refresh_every": ("1", 1),
     "max_unscored": ("0.5", 0.5),
-    "leak": ('"reject"', Leak.REJECT),
+    "leak": ('"reject"', LeakAction.REJECT),
 }
 
 
