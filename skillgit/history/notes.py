@@ -83,6 +83,11 @@ class Costs(Record):
     completion_tokens: int = 0
     milliseconds: int = 0
 
+    @property
+    def total_tokens(self) -> int:
+        """Those sent and those received."""
+        return self.prompt_tokens + self.completion_tokens
+
 
 class Refresh(Record):
     """A re-measurement of current within a step: its score and best's, before and after pooling.
