@@ -88,4 +88,4 @@ def test_what_is_wrong_is_said_once_and_with_the_skill(text: str, said: str) -> 
 def test_the_rule_that_was_called_pace_is_read_as_betting() -> None:
     tables = '[gate]\nrule = "pace"\n[sleep]\nrule = "pace"\n'
     config = parse_config(MODELS + SHARED + ONE + tables)
-    assert config.gate.rule == config.sleep.rule == "betting"
+    assert config.gate.rule == config.sleep.gate.rule == "betting"

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import pytest
 from pydantic import ValidationError
@@ -19,6 +19,7 @@ from skillgit.environments.registry import ENVIRONMENTS, EnvironmentKind, Enviro
 from skillgit.gate import RULES, GateRule
 from skillgit.gate.comparison import Comparison, Objection
 from skillgit.gate.rule import Sizes
+from skillgit.history.notes import NOTE_KINDS, HangsOn, NoteLine, note_kind
 from skillgit.judges.registry import JUDGES, JudgeKind
 from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.models import Wiring
@@ -35,9 +36,10 @@ from skillgit.records import (
     Usage,
 )
 from skillgit.sleep.harvest.lines import Lines
-from skillgit.sleep.harvest.sessions import Origin, Transcript, Turn
+from skillgit.sleep.harvest.sessions import Transcript, Turn, TurnOrigin
 from skillgit.sleep.harvest.source import Places, Source
 from skillgit.sleep.harvest.sources import SOURCES
+from skillgit.store.notes.ledger import parse_line
 
 TOPICS = ("tides", "bees", "trains", "seeds", "libraries", "satellites", "cargo bikes", "weather")
 Git = Callable[..., str]
@@ -269,6 +271,32 @@ def test_a_new_rule_decides_with_its_own_power(
     assert "Skillopt-Action: accept" not in log.replace("Skillopt-Action: accept_", "")
 
 
+# ── A kind of note.
+
+
+def test_lines_of_a_new_kind_of_note_are_read(project: Project) -> None:
+    project.set_up(judge=CONTAINS)
+
+    class Mood(NoteLine):
+        """How a night felt."""
+
+        kind: Literal["mood"] = "mood"
+        word: str
+
+    project.git("notes", "--ref=skillopt", "add", "-m", Mood(word="good").to_line(), "HEAD")
+    parse_line.cache_clear()
+    assert "lines of unknown kinds: 1 'mood'" in project.run("doctor").out
+    try:
+        note_kind("mood", on=HangsOn.END)(Mood)
+        parse_line.cache_clear()
+        said = project.run("doctor").out
+        assert "unknown kinds" not in said
+        assert "1 line: 1 mood" in said
+    finally:
+        NOTE_KINDS.pop("mood", None)
+        parse_line.cache_clear()
+
+
 # ── A source of sessions.
 
 
@@ -277,7 +305,7 @@ def read_notepad(path: Path, stream: IO[bytes], lines: Lines) -> Sequence[Transc
         Turn(
             id=str(i),
             speaker=Speaker.USER if i % 2 == 0 else Speaker.ASSISTANT,
-            origin=Origin.HUMAN if i % 2 == 0 else Origin.MACHINE,
+            origin=TurnOrigin.HUMAN if i % 2 == 0 else TurnOrigin.MACHINE,
             text=str(record.get("said")),
         )
         for i, record in enumerate(lines)

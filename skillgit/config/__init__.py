@@ -18,6 +18,7 @@ from skillgit.config.file import (
 )
 from skillgit.config.nights import (
     Miner,
+    NightGateConfig,
     NightOptimizer,
     SleepConfig,
 )
@@ -35,7 +36,7 @@ from skillgit.config.training import (
     RULE_ALIASES,
     AppendixSource,
     GateConfig,
-    Leak,
+    LeakAction,
     LrConfig,
     LrMode,
     MetaSkillConfig,
@@ -58,12 +59,13 @@ __all__ = [
     "Count",
     "Fraction",
     "GateConfig",
-    "Leak",
+    "LeakAction",
     "LrConfig",
     "LrMode",
     "MetaSkillConfig",
     "Miner",
     "ModelConfig",
+    "NightGateConfig",
     "NightOptimizer",
     "PairPolicy",
     "Price",

@@ -11,7 +11,7 @@ from typing import Any, Self, get_args, get_origin
 from pydantic import ValidationError, model_validator
 
 from skillgit.config.budget import BudgetConfig
-from skillgit.config.nights import SleepConfig
+from skillgit.config.nights import NightGateConfig, SleepConfig
 from skillgit.config.sources import ModelConfig, RepoConfig, SkillConfig, TasksConfig
 from skillgit.config.training import (
     GateConfig,
@@ -94,7 +94,9 @@ def parse_configs(text: str, *, source: str = CONFIG_FILE) -> tuple[Config, ...]
             found.append(Config.model_validate(_with_skill(raw, skill)))
         except ValidationError as error:
             which = f"[[skill]] {number}: " if len(skills) > 1 else ""
-            wrong += [_wrong(which, e["type"], e["loc"], e["msg"]) for e in error.errors()]
+            wrong += [
+                _wrong(which, e["type"], _as_written(e["loc"]), e["msg"]) for e in error.errors()
+            ]
     wrong += _repeated([config.skill.path for config in found])
     if wrong:
         raise ConfigError(f"{source}: " + "; ".join(dict.fromkeys(wrong)))
@@ -117,6 +119,11 @@ def _repeated(paths: Sequence[str]) -> list[str]:
     clean = [posixpath.normpath(path) for path in paths]
     twice = sorted({path for path in clean if clean.count(path) > 1})
     return [f"two [[skill]] have the path {path!r}" for path in twice]
+
+
+def _as_written(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Where a key stands in the file: those of a night's gate are directly under `sleep`."""
+    return ("sleep", *loc[2:]) if loc[:2] == ("sleep", "gate") else loc
 
 
 def _wrong(which: str, kind: str, loc: tuple[int | str, ...], message: str) -> str:
@@ -150,4 +157,9 @@ def _known_names(loc: tuple[int | str, ...]) -> list[str]:
                 and issubclass(option, Record)
             ):
                 model = option
+    if model is SleepConfig:
+        return [
+            *NightGateConfig.model_fields,
+            *(n for n in SleepConfig.model_fields if n != "gate"),
+        ]
     return list(model.model_fields)

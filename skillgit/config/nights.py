@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from skillgit.config.budget import Count
 from skillgit.config.training import GateConfig
-from skillgit.records import Metric
+from skillgit.records import Metric, Record
 
 
 class Miner(StrEnum):
@@ -26,12 +26,21 @@ class NightOptimizer(StrEnum):
     HANDOFF = "handoff"
 
 
-class SleepConfig(GateConfig):
-    """What is learned from a person's own agent sessions, and when it is kept."""
+class NightGateConfig(GateConfig):
+    """A night's gate: a training's, with another score by default."""
 
     metric: Metric = Metric.MIXED
     """Which score is compared: all checks pass, the share that passes, or a mix of both."""
 
+
+class SleepConfig(Record):
+    """What is learned from a person's own agent sessions, and when it is kept.
+
+    In the file, the gate's keys stand among the others.
+    """
+
+    gate: NightGateConfig = NightGateConfig()
+    """When what a night wrote is kept."""
     projects: tuple[str, ...] = ()
     """The folders whose sessions are looked at, seen from the repository's root; without any, the
     work trees of this repository; `"*"` is all."""
@@ -53,3 +62,12 @@ class SleepConfig(GateConfig):
     """How many similar train tasks of earlier nights a night brings back for each of its own."""
     stack: bool = False
     """Build a night on the last proposal that you have not decided on, in place of `onto`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gate_keys_stand_among_its_own(cls, keys: Any) -> Any:
+        """A key that is not a night's own is its gate's, which refuses those that nobody knows."""
+        if not isinstance(keys, dict) or isinstance(keys.get("gate"), GateConfig):
+            return keys
+        own = {name: keys[name] for name in cls.model_fields if name != "gate" and name in keys}
+        return {**own, "gate": {name: keys[name] for name in keys if name not in own}}

@@ -46,7 +46,7 @@ class PairPolicy(StrEnum):
     UNCHANGED = "unchanged"
 
 
-class Leak(StrEnum):
+class LeakAction(StrEnum):
     """What is done with a candidate that holds what only the tasks should."""
 
     WARN = "warn"
@@ -177,7 +177,7 @@ class GateConfig(Record):
     its scores; 0 never does."""
     max_unscored: Fraction = 0.2
     """The share of val tasks that may go unscored before a step counts as blocked."""
-    leak: Leak = Leak.WARN
+    leak: LeakAction = LeakAction.WARN
     """What to do with a candidate that holds a `regex` check, a task's reference, or a task's
     own words: mark it in its note (`warn`), or reject it unmeasured (`reject`)."""
 

@@ -27,7 +27,7 @@ class Interval(Record):
     high: float
 
 
-class Comparison(Record):
+class PairedComparison(Record):
     """Tasks scored on both sides, by what became of each, and what that says of all such tasks.
 
     `interval` is on the net share: the share of tasks that get better less the share that get
@@ -48,7 +48,9 @@ class Comparison(Record):
         return self.better + self.worse + self.equal
 
 
-def compare(differences: Iterable[float], *, confidence: float = CONFIDENCE) -> Comparison | None:
+def compare(
+    differences: Iterable[float], *, confidence: float = CONFIDENCE
+) -> PairedComparison | None:
     """What the differences of paired scores say; `None` when there are none.
 
     Float noise is a tie.
@@ -58,7 +60,7 @@ def compare(differences: Iterable[float], *, confidence: float = CONFIDENCE) -> 
         return None
     better = sum(difference > TIE for difference in found)
     worse = sum(difference < -TIE for difference in found)
-    return Comparison(
+    return PairedComparison(
         better=better,
         worse=worse,
         equal=len(found) - better - worse,

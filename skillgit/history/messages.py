@@ -145,12 +145,12 @@ def _verdict(entry: Entry) -> str:
         case Action.ACCEPT_NEW_BEST:
             return f"accept, new best {score}" + _aside(_gain(entry), said)
         case Action.ACCEPT:
-            return f"accept {score}" + _aside(_gain(entry), f"best stays {best}", said)
+            return f"accept {score}" + _aside(_gain(entry), said or f"best stays {best}")
         case Action.FORCE_ACCEPT:
             words = "accept without a gate, new best" if is_best else "accept without a gate,"
             return f"{words} {score}" + _aside(_gain(entry), said)
         case Action.REJECT:
-            return f"reject {score}" + _aside(f"best stays {best}", said)
+            return f"reject {score}" + _aside(said or f"best stays {best}")
         case Action.REJECT_UNVERIFIED:
             return f"reject {score}" + _aside(said or "val is not held out")
         case Action.SKIP:

@@ -20,7 +20,7 @@ from skillgit.judges.answers import is_refusal
 from skillgit.records import Rollout
 
 
-class Answer:
+class CheckedAnswer:
     """A rollout as checks look at it; what costs is worked out once."""
 
     def __init__(self, rollout: Rollout) -> None:
@@ -44,7 +44,7 @@ class Answer:
         return frozenset(fold_case(call.name) for call in calls)
 
 
-Test = Callable[[Answer], bool]
+Test = Callable[[CheckedAnswer], bool]
 
 
 class Built(NamedTuple):

@@ -6,7 +6,7 @@ import difflib
 
 from pydantic import Field, JsonValue
 
-from skillgit.judges.checks import OPERATORS, Answer, Built, SlowPatternError
+from skillgit.judges.checks import OPERATORS, Built, CheckedAnswer, SlowPatternError
 from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.ports import Paid
 from skillgit.records import Grade, Record, Rollout, Score, Task
@@ -44,7 +44,7 @@ class RuleJudge:
 
     def grade(self, rollout: Rollout, paid: Paid, slot: str) -> Grade:  # noqa: ARG002
         """The grade; unscored when a pattern comes to no end on this answer."""
-        answer = Answer(rollout)
+        answer = CheckedAnswer(rollout)
         try:
             failed = [hint or built.words for built, hint in self._checks if not built.test(answer)]
         except SlowPatternError:

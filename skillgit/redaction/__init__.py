@@ -13,7 +13,7 @@ from skillgit.errors import UserError
 from skillgit.redaction.assignments import assigned_secrets
 from skillgit.redaction.tokens import KINDS, LONGEST_START
 
-__all__ = ["Finding", "find_secrets", "redact", "redacted_excerpt", "refuse_secrets"]
+__all__ = ["FoundSecret", "find_secrets", "redact", "redacted_excerpt", "refuse_secrets"]
 
 MARK = "[redacted:"
 CUT = "…"
@@ -29,7 +29,7 @@ for _index, _kind in enumerate(KINDS):
 _HINTS = tuple(_KINDS_OF)
 
 
-class Finding(NamedTuple):
+class FoundSecret(NamedTuple):
     """A secret in a text: its kind, where it stands, and in which line, counted from 1."""
 
     kind: str
@@ -61,10 +61,10 @@ def redacted_excerpt(text: str, limit: int) -> str:
     return clean[: max(0, limit - 1)].rstrip() + CUT
 
 
-def find_secrets(text: str) -> tuple[Finding, ...]:
+def find_secrets(text: str) -> tuple[FoundSecret, ...]:
     """The secrets in a text, in order."""
     return tuple(
-        Finding(kind, start, end, text.count("\n", 0, start) + 1)
+        FoundSecret(kind, start, end, text.count("\n", 0, start) + 1)
         for kind, start, end in _spans(text)
     )
 

@@ -23,7 +23,7 @@ _TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _LINE = re.compile(r"^(\d{1,2}) (\d{1,2}) \* \* \* (.+)$", re.MULTILINE)
 
 
-class Entry(Record):
+class ScheduleEntry(Record):
     """A night's place in the schedule: its repository, when, and the command. Local time."""
 
     name: str
@@ -75,7 +75,7 @@ def command_line(words: Sequence[str], *, log: str, path: str | None = None) -> 
 # ── the text of a crontab, pure ──────────────────────────────────────────────────────────────
 
 
-def with_entry(text: str, entry: Entry) -> str:
+def with_entry(text: str, entry: ScheduleEntry) -> str:
     """The crontab with an entry's block, in place of the one it had or at the end."""
     rest = without_entry(text, entry.name)
     separator = "" if not rest or rest.endswith("\n") else "\n"
@@ -87,19 +87,19 @@ def without_entry(text: str, name: str) -> str:
     return _block(name).sub("", text)
 
 
-def entry_in(text: str, name: str) -> Entry | None:
+def entry_in(text: str, name: str) -> ScheduleEntry | None:
     """The entry that a crontab has for a repository."""
     found = _block(name).search(text)
     line = _LINE.search(found[0]) if found else None
     if line is None:
         return None
-    return Entry(
+    return ScheduleEntry(
         name=name, hour=int(line[2]), minute=int(line[1]), command=line[3].replace(r"\%", "%")
     )
 
 
 def _block(name: str) -> re.Pattern[str]:
-    entry = Entry(name=name, hour=0, minute=0, command="")
+    entry = ScheduleEntry(name=name, hour=0, minute=0, command="")
     begin, end = re.escape(entry.begin), re.escape(entry.end)
     return re.compile(rf"^{begin}\n(?:(?!# >>> skillgit ).*\n)*?{end}(?:\n|\Z)", re.MULTILINE)
 
@@ -149,7 +149,7 @@ class _Verbatim(CronTab):
 # ── where there is no cron ───────────────────────────────────────────────────────────────────
 
 
-def systemd_units(entry: Entry, words: Sequence[str]) -> str:
+def systemd_units(entry: ScheduleEntry, words: Sequence[str]) -> str:
     """A service and a timer for systemd, ready to be saved."""
     command = shlex.join(words).replace("%", "%%")
     return f"""# ~/.config/systemd/user/skillgit-sleep.service
@@ -175,7 +175,7 @@ WantedBy=timers.target
 """
 
 
-def launchd_plist(entry: Entry, words: Sequence[str], *, log: str) -> str:
+def launchd_plist(entry: ScheduleEntry, words: Sequence[str], *, log: str) -> str:
     """A launchd file, ready to be saved."""
     arguments = "\n".join(f"    <string>{_xml(word)}</string>" for word in words)
     return f"""<!-- ~/Library/LaunchAgents/skillgit.sleep.plist -->

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from skillgit.tasks.fields import FieldError
-from skillgit.tasks.source import Row, TaskSource
+from skillgit.tasks.source import TaskRow, TaskSource
 from skillgit.tasks.strict_json import JsonValue, parse_json
 
 FILE = "evals.json"
@@ -23,7 +23,7 @@ def recognises(source: TaskSource) -> bool:
     return _file(source) is not None
 
 
-def rows(source: TaskSource) -> Iterator[Row]:
+def rows(source: TaskSource) -> Iterator[TaskRow]:
     """One row for each eval."""
     file = _file(source)
     text = None if file is None else source.text(file)
@@ -44,7 +44,7 @@ def rows(source: TaskSource) -> Iterator[Row]:
             source.problems.add(place, "an eval is a JSON object")
             continue
         try:
-            yield Row(place, _fields(source, file, item))
+            yield TaskRow(place, _fields(source, file, item))
         except ValueError as error:
             source.problems.add(place, str(error))
 

@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 from skillgit.records import Split
 from skillgit.tasks import json_array, jsonl, table
 from skillgit.tasks.fields import parse_split
-from skillgit.tasks.source import Row, TaskSource
+from skillgit.tasks.source import TaskRow, TaskSource
 
-FileRows = Callable[[TaskSource, str, str, Split | None], Iterator[Row]]
+FileRows = Callable[[TaskSource, str, str, Split | None], Iterator[TaskRow]]
 
 FORMATS: Mapping[tuple[str, ...], FileRows] = {
     jsonl.ENDINGS: jsonl.file_rows,
@@ -21,7 +21,7 @@ FORMATS: Mapping[tuple[str, ...], FileRows] = {
 ALL_ENDINGS = tuple(ending for endings in FORMATS for ending in endings)
 
 
-def rows_of(source: TaskSource, file: str, split: Split | None) -> Iterator[Row]:
+def rows_of(source: TaskSource, file: str, split: Split | None) -> Iterator[TaskRow]:
     """The rows of one file, read by its ending; a JSON list is one even in a file of lines."""
     text = source.text(file)
     if text is None:
@@ -39,12 +39,12 @@ def has_files(endings: tuple[str, ...]) -> Callable[[TaskSource], bool]:
     return lambda source: bool(source.at_the_top(endings))
 
 
-def top_rows(endings: tuple[str, ...]) -> Callable[[TaskSource], Iterator[Row]]:
+def top_rows(endings: tuple[str, ...]) -> Callable[[TaskSource], Iterator[TaskRow]]:
     """The rows of files with such endings; in a folder, a file named after a split gives its split."""
     return partial(_top_rows, endings=endings)
 
 
-def _top_rows(source: TaskSource, *, endings: tuple[str, ...]) -> Iterator[Row]:
+def _top_rows(source: TaskSource, *, endings: tuple[str, ...]) -> Iterator[TaskRow]:
     for file in source.at_the_top(endings):
         split = parse_split(PurePosixPath(file).stem) if source.is_folder else None
         yield from rows_of(source, file, split)

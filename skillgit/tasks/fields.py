@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from skillgit.records import JudgeSpec, Split, Task, TaskOrigin, ToolSpec
 from skillgit.records.canonical import fingerprint
-from skillgit.tasks.source import Row
+from skillgit.tasks.source import TaskRow
 from skillgit.tasks.strict_json import JsonValue, parse_json
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -58,7 +58,7 @@ class FieldError(ValueError):
 
 
 @dataclass(frozen=True)
-class Draft:
+class TaskDraft:
     """A task whose split may not be known yet, and the place it was read from."""
 
     place: str
@@ -79,7 +79,7 @@ def parse_split(name: str) -> Split | None:
     return SPLITS.get(name.strip().lower())
 
 
-def draft_task(row: Row, defaults: Defaults) -> Draft:
+def draft_task(row: TaskRow, defaults: Defaults) -> TaskDraft:
     """The task a row describes.
 
     Raises: FieldError naming the task and what is wrong with it.
@@ -104,10 +104,10 @@ def draft_task(row: Row, defaults: Defaults) -> Draft:
         )
     except ValueError as error:
         raise FieldError(f"task {name!r}: {error}") from error
-    return Draft(row.place, task, split)
+    return TaskDraft(row.place, task, split)
 
 
-def _named(row: Row, columns: Mapping[str, str]) -> dict[str, JsonValue]:
+def _named(row: TaskRow, columns: Mapping[str, str]) -> dict[str, JsonValue]:
     """The row's fields under our names; empty ones are left out."""
     known: dict[str, JsonValue] = {}
     for name, others in NAMES.items():
@@ -132,7 +132,7 @@ def _refuse_unknown(fields: Mapping[str, JsonValue]) -> None:
             raise FieldError(f"{owner}unknown field {name!r}{suggestion}")
 
 
-def _origin(row: Row) -> TaskOrigin:
+def _origin(row: TaskRow) -> TaskOrigin:
     """Where the task comes from, by the field of our own format; elsewhere the name means other things."""
     value = row.fields.get("origin") if row.strict else None
     if value is None:
@@ -173,7 +173,7 @@ def _split(value: JsonValue, of_file: Split | None) -> Split | None:
     return split
 
 
-def _prompt(fields: Mapping[str, JsonValue], row: Row) -> str:
+def _prompt(fields: Mapping[str, JsonValue], row: TaskRow) -> str:
     prompt = _text(fields, "prompt")
     if prompt.strip():
         return prompt
@@ -215,7 +215,7 @@ def _tags(value: JsonValue) -> tuple[str, ...]:
     return _texts({"tags": value}, "tags")
 
 
-def _skills(row: Row) -> tuple[str, ...]:
+def _skills(row: TaskRow) -> tuple[str, ...]:
     """The skills that a task is for, as a file of our own says it; one name, or a list."""
     values = (row.fields.get(name) for name in SKILL) if row.strict else ()
     value = next((value for value in values if value is not None), None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from skillgit.records import Split
 from skillgit.tasks import jsonl
-from skillgit.tasks.source import Row, TaskSource, lines
+from skillgit.tasks.source import TaskRow, TaskSource, lines
 from skillgit.tasks.strict_json import JsonValue, parse_json
 
 ENDINGS = (".json",)
@@ -14,7 +14,7 @@ LISTS = ("tasks", "items", "data", "examples", "questions")
 """Names under which files keep their list of tasks."""
 
 
-def file_rows(source: TaskSource, file: str, text: str, split: Split | None) -> Iterator[Row]:
+def file_rows(source: TaskSource, file: str, text: str, split: Split | None) -> Iterator[TaskRow]:
     """The rows of one JSON file; one that holds JSON Lines is read as those."""
     try:
         value = parse_json(text)
@@ -31,7 +31,7 @@ def file_rows(source: TaskSource, file: str, text: str, split: Split | None) -> 
     for number, item in enumerate(items, start=1):
         place = f"{file}: item {number}"
         if isinstance(item, dict):
-            yield Row(place, item, split)
+            yield TaskRow(place, item, split)
         else:
             source.problems.add(place, "a task is a JSON object")
 

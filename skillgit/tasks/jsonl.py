@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skillgit.records import Split
-from skillgit.tasks.source import Row, TaskSource, lines
+from skillgit.tasks.source import TaskRow, TaskSource, lines
 from skillgit.tasks.strict_json import parse_json
 
 ENDINGS = (".jsonl", ".ndjson")
 
 
-def file_rows(source: TaskSource, file: str, text: str, split: Split | None) -> Iterator[Row]:
+def file_rows(source: TaskSource, file: str, text: str, split: Split | None) -> Iterator[TaskRow]:
     """The rows of one JSON Lines file.
 
     A line in the shape of rule-judged benchmarks may have more fields than we know.
@@ -24,6 +24,6 @@ def file_rows(source: TaskSource, file: str, text: str, split: Split | None) -> 
             source.problems.add(place, str(error))
             continue
         if isinstance(value, dict):
-            yield Row(place, value, split, strict=not {"task", "task_id"} & value.keys())
+            yield TaskRow(place, value, split, strict=not {"task", "task_id"} & value.keys())
         else:
             source.problems.add(place, "a task is a JSON object")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from skillgit.config import TasksConfig
 from skillgit.errors import TaskError
 from skillgit.records import Split, Task
-from skillgit.tasks.fields import Defaults, Draft, draft_task
+from skillgit.tasks.fields import Defaults, TaskDraft, draft_task
 from skillgit.tasks.readers import reader_for
 from skillgit.tasks.source import ListFiles, Problems, ReadFile, TaskSource, open_source
 from skillgit.tasks.splits import assign_splits
@@ -53,7 +53,7 @@ def read_drafts(
     check: CheckTask | None = None,
     *,
     skill: str | None = None,
-) -> list[Draft]:
+) -> list[TaskDraft]:
     """The tasks that could be read, in order; what could not is noted among the problems.
 
     With `skill`, those for other skills are left out.
@@ -62,7 +62,7 @@ def read_drafts(
     """
     defaults = Defaults(config.columns.model_dump(exclude_none=True), config.judge)
     _, reader = reader_for(source)
-    drafts: list[Draft] = []
+    drafts: list[TaskDraft] = []
     for row in reader.rows(source):
         try:
             draft = draft_task(row, defaults)
@@ -80,9 +80,9 @@ def read_drafts(
     return drafts
 
 
-def note_repeated_ids(drafts: Sequence[Draft], problems: Problems) -> None:
+def note_repeated_ids(drafts: Sequence[TaskDraft], problems: Problems) -> None:
     """Note every id that stands twice: two tasks of one name, or one task in two splits."""
-    by_name: dict[str, list[Draft]] = defaultdict(list)
+    by_name: dict[str, list[TaskDraft]] = defaultdict(list)
     for draft in drafts:
         by_name[draft.task.id].append(draft)
     for name, same in by_name.items():
@@ -93,7 +93,7 @@ def note_repeated_ids(drafts: Sequence[Draft], problems: Problems) -> None:
             problems.add(where, f"the id {name!r} stands {len(same)} times{shared}")
 
 
-def _refuse_few(path: str, drafts: Sequence[Draft], skill: str | None) -> None:
+def _refuse_few(path: str, drafts: Sequence[TaskDraft], skill: str | None) -> None:
     if not drafts:
         whose = "there are no tasks in it" if skill is None else f"no task in it is for {skill}"
         raise TaskError(f"{path}: {whose}")

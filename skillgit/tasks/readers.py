@@ -11,10 +11,10 @@ from typing import NamedTuple
 from skillgit.errors import TaskError
 from skillgit.tasks import agentskills, json_array, jsonl, split_folders, table
 from skillgit.tasks.data_files import has_files, top_rows
-from skillgit.tasks.source import Row, TaskSource
+from skillgit.tasks.source import TaskRow, TaskSource
 
 
-class Reader(NamedTuple):
+class TaskReader(NamedTuple):
     """How one shape of task files is told from others, and read.
 
     `recognises` looks at names and, where it must, at the text; `rows` notes what it cannot read
@@ -22,28 +22,30 @@ class Reader(NamedTuple):
     """
 
     recognises: Callable[[TaskSource], bool]
-    rows: Callable[[TaskSource], Iterator[Row]]
+    rows: Callable[[TaskSource], Iterator[TaskRow]]
     about: str
 
 
-READERS: Mapping[str, Reader] = {
-    "agentskills": Reader(agentskills.recognises, agentskills.rows, "a skill's evals/evals.json"),
-    "split folders": Reader(
+READERS: Mapping[str, TaskReader] = {
+    "agentskills": TaskReader(
+        agentskills.recognises, agentskills.rows, "a skill's evals/evals.json"
+    ),
+    "split folders": TaskReader(
         split_folders.recognises, split_folders.rows, "folders train/, val/ and test/ of items"
     ),
-    "jsonl": Reader(
+    "jsonl": TaskReader(
         has_files(jsonl.ENDINGS), top_rows(jsonl.ENDINGS), "JSON Lines, a task a line (.jsonl)"
     ),
-    "json": Reader(
+    "json": TaskReader(
         has_files(json_array.ENDINGS), top_rows(json_array.ENDINGS), "a JSON list of tasks (.json)"
     ),
-    "table": Reader(
+    "table": TaskReader(
         has_files(table.ENDINGS), top_rows(table.ENDINGS), "a table of named columns (.csv, .tsv)"
     ),
 }
 
 
-def reader_for(source: TaskSource) -> tuple[str, Reader]:
+def reader_for(source: TaskSource) -> tuple[str, TaskReader]:
     """The first reader that recognises the source, with its name.
 
     Raises: TaskError naming the shapes there are.

@@ -23,7 +23,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True)
-class Row:
+class TaskRow:
     """One task as a file has it: named fields, and where they stand.
 
     `split` is what the file's own name says; `strict` rows may hold no field we do not know.

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from skillgit.records import Split
 from skillgit.tasks.data_files import ALL_ENDINGS, rows_of
 from skillgit.tasks.fields import parse_split
-from skillgit.tasks.source import Row, TaskSource
+from skillgit.tasks.source import TaskRow, TaskSource
 
 ITEMS = "items"
 
@@ -21,7 +21,7 @@ def recognises(source: TaskSource) -> bool:
     return source.is_folder and any(_split_of(source, file) for file in source.files)
 
 
-def rows(source: TaskSource) -> Iterator[Row]:
+def rows(source: TaskSource) -> Iterator[TaskRow]:
     """The rows of every split's files: of those called `items`, if there are any, else of all."""
     files = [file for file in source.files if _split_of(source, file)]
     for split in Split:

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from skillgit.records import Split, Task
 from skillgit.records.canonical import fingerprint
-from skillgit.tasks.fields import Draft
+from skillgit.tasks.fields import TaskDraft
 from skillgit.tasks.near_duplicates import clusters
 
 ORDER = (Split.TRAIN, Split.VAL, Split.TEST)
@@ -18,7 +18,9 @@ def whole_text(task: Task) -> str:
     return "\n".join(part for part in (task.system, task.context, task.prompt, *task.turns) if part)
 
 
-def assign_splits(drafts: Sequence[Draft], ratio: tuple[float, float, float]) -> tuple[Task, ...]:
+def assign_splits(
+    drafts: Sequence[TaskDraft], ratio: tuple[float, float, float]
+) -> tuple[Task, ...]:
     """The tasks, each with its split.
 
     A split that a task names is kept. The others are ranked by a hash of their content and cut at

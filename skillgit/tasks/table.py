@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 
 from skillgit.records import Split
-from skillgit.tasks.source import Row, TaskSource
+from skillgit.tasks.source import TaskRow, TaskSource
 from skillgit.tasks.strict_json import JsonValue, parse_json, whole_characters
 
 ENDINGS = (".csv", ".tsv")
@@ -15,7 +15,7 @@ STRUCTURED = frozenset({"turns", "tools", "judge", "choices", "options", "answer
 """Columns whose cells may hold JSON."""
 
 
-def file_rows(source: TaskSource, file: str, text: str, split: Split | None) -> Iterator[Row]:
+def file_rows(source: TaskSource, file: str, text: str, split: Split | None) -> Iterator[TaskRow]:
     """The rows of one table; the first line names the columns."""
     table = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(file, text), strict=True)
     header: list[str] = []
@@ -52,7 +52,7 @@ def _check_header(source: TaskSource, place: str, header: Sequence[str]) -> None
 
 def _row(
     source: TaskSource, place: str, header: Sequence[str], cells: Sequence[str], split: Split | None
-) -> Iterator[Row]:
+) -> Iterator[TaskRow]:
     fields: dict[str, JsonValue] = {}
     for name, cell in zip(header, cells, strict=False):
         try:
@@ -60,7 +60,7 @@ def _row(
         except ValueError as error:
             source.problems.add(place, f"column {name!r}: {error}")
             return
-    yield Row(place, fields, split)
+    yield TaskRow(place, fields, split)
 
 
 def _value(name: str, cell: str) -> JsonValue:

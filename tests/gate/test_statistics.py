@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgit.gate.statistics import (
@@ -69,6 +69,7 @@ def test_swapping_the_sides_mirrors_the_interval(better: int, worse: int, equal:
     assert one.high == pytest.approx(-other.low, abs=1e-9)
 
 
+@settings(deadline=None)
 @given(COUNTS, COUNTS, COUNTS)
 def test_zero_is_left_out_exactly_when_the_sign_test_says_so(
     better: int, worse: int, equal: int

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skillgit.errors import UsageError
 from skillgit.sleep.schedule import (
-    Entry,
+    ScheduleEntry,
     command_line,
     entry_in,
     launchd_plist,
@@ -18,7 +18,9 @@ from skillgit.sleep.schedule import (
     without_entry,
 )
 
-ENTRY = Entry(name="/home/ada/notes", hour=3, minute=17, command="/venv/bin/python -m skillgit")
+ENTRY = ScheduleEntry(
+    name="/home/ada/notes", hour=3, minute=17, command="/venv/bin/python -m skillgit"
+)
 FOREIGN = "MAILTO=ada\n# mine\n*/5 * * * * poll\nthis line is broken\n\n@daily tidy"
 
 
@@ -37,7 +39,7 @@ def test_scheduling_again_moves_the_one_block() -> None:
 
 
 def test_each_repository_has_its_own_block() -> None:
-    other = Entry(name="/home/ada/notes2", hour=5, minute=0, command="x")
+    other = ScheduleEntry(name="/home/ada/notes2", hour=5, minute=0, command="x")
     text = with_entry(with_entry("", ENTRY), other)
     assert entry_in(text, ENTRY.name) == ENTRY
     assert entry_in(text, other.name) == other

@@ -118,7 +118,8 @@ def _rows(record: type[BaseModel], docs: dict[tuple[str, str], str], *, prefix: 
     for key, field in record.model_fields.items():
         nested = _records(field.annotation)
         if nested:
-            rows += _rows(nested[0], docs, prefix=f"{prefix}{key}.")
+            stands_apart = not issubclass(nested[0], config.NightGateConfig)
+            rows += _rows(nested[0], docs, prefix=f"{prefix}{key}." if stands_apart else prefix)
             continue
         meaning = " ".join(_meaning(record, key, docs).split())
         value = _type(field)

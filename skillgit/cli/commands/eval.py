@@ -12,7 +12,7 @@ from skillgit.cli.show.output import json_option, number, print_json
 from skillgit.cli.show.scores import Measured, Report, print_objects, print_report
 from skillgit.errors import UserError
 from skillgit.gate import beats
-from skillgit.gate.statistics import Comparison
+from skillgit.gate.statistics import PairedComparison
 from skillgit.records import Metric, Split
 
 
@@ -106,7 +106,9 @@ def failed(report: Report, options: EvalOptions) -> list[str]:
     return found
 
 
-def _worse(report: Report, version: Measured, compared: tuple[float, Comparison] | None) -> str:
+def _worse(
+    report: Report, version: Measured, compared: tuple[float, PairedComparison] | None
+) -> str:
     if compared is None:
         return f"{version.name} and {report.base.name} have no task with a score on both sides"
     difference, comparison = compared

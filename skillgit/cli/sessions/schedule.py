@@ -15,7 +15,7 @@ from skillgit.cli.show.output import print_commands
 from skillgit.errors import UserError
 from skillgit.sleep.schedule import (
     CRON_PATH,
-    Entry,
+    ScheduleEntry,
     command_line,
     entry_in,
     launchd_plist,
@@ -41,7 +41,7 @@ def schedule(project: Project, at: str) -> None:
     git = shutil.which("git", path=CRON_PATH)
     found = shutil.which("git", path=project.invocation.environ.get("PATH"))
     path = None if git or not found else f"{Path(found).parent}:{CRON_PATH}"
-    entry = Entry(
+    entry = ScheduleEntry(
         name=_name(project),
         hour=hour,
         minute=minute,
@@ -114,7 +114,7 @@ def _try_keys(project: Project) -> None:
             ) from error
 
 
-def _no_cron(entry: Entry, words: Sequence[str], log: str) -> None:
+def _no_cron(entry: ScheduleEntry, words: Sequence[str], log: str) -> None:
     """Print a systemd timer and a launchd file.
 
     Raises: UserError, always: nothing is scheduled yet.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skillgit.cli.show.output import count, number, print_json, print_table, printable
 from skillgit.evaluation.standalone import Scores
 from skillgit.gate import TIE, select_gate_score
-from skillgit.gate.statistics import CONFIDENCE, Comparison, compare
+from skillgit.gate.statistics import CONFIDENCE, PairedComparison, compare
 from skillgit.records import Metric, Score
 
 _PERCENT = f"{CONFIDENCE:.0%}"
@@ -56,7 +56,7 @@ class Report:
         pairs = ((self.task(self.base, k), self.task(version, k)) for k in self._distinct())
         return [new - old for old, new in pairs if old is not None and new is not None]
 
-    def compared(self, version: Measured) -> tuple[float, Comparison] | None:
+    def compared(self, version: Measured) -> tuple[float, PairedComparison] | None:
         """The difference of the means on tasks scored on both sides, and what it says."""
         found = self.differences(version)
         comparison = compare(found)
@@ -149,7 +149,7 @@ def _source(version: Measured) -> str:
     return f"{printable(version.name)}: {count(total, 'score')}: {', '.join(parts)}"
 
 
-def _is_net_share(difference: float, comparison: Comparison) -> bool:
+def _is_net_share(difference: float, comparison: PairedComparison) -> bool:
     return abs(difference - comparison.net_share) <= TIE
 
 

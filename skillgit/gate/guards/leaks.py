@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from pydantic import JsonValue
 
-from skillgit.config import Config, Leak
+from skillgit.config import Config, LeakAction
 from skillgit.gate.guards.objections import Objections
 from skillgit.records import Skill, Split, Task
 
@@ -35,7 +35,7 @@ def leak_guard(
 ) -> Objections:
     """Mark, or refuse, a candidate that holds what current does not and only tasks should."""
     found = tuple(leaks(_text(candidate), tasks, known=_text(current)))
-    if config.gate.leak is Leak.REJECT:
+    if config.gate.leak is LeakAction.REJECT:
         return Objections(refusals=found)
     return Objections(warnings=found)
 

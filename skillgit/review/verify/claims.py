@@ -269,7 +269,7 @@ def _gate(skill: SkillAtBase, trailers: ParsedTrailers) -> GateConfig:
     gate = skill.config.gate
     if not is_night(trailers.run):
         return gate
-    metric = skill.config.sleep.metric if trailers.state is None else trailers.state.metric
+    metric = skill.config.sleep.gate.metric if trailers.state is None else trailers.state.metric
     return gate.model_copy(update={"metric": metric})
 
 

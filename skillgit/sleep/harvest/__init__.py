@@ -15,7 +15,7 @@ from skillgit.sleep.harvest.gather import (
     transcript_damage,
 )
 from skillgit.sleep.harvest.lineage import Session
-from skillgit.sleep.harvest.sessions import Damage, Origin, Transcript, Turn
+from skillgit.sleep.harvest.sessions import Damage, Transcript, Turn, TurnOrigin
 from skillgit.sleep.harvest.source import Places, Source
 from skillgit.sleep.harvest.sources import SOURCES, source_named
 
@@ -26,7 +26,6 @@ __all__ = [
     "Digests",
     "Harvest",
     "HarvestedSession",
-    "Origin",
     "Places",
     "Session",
     "SessionStatus",
@@ -34,6 +33,7 @@ __all__ = [
     "SourceLocation",
     "Transcript",
     "Turn",
+    "TurnOrigin",
     "Wanted",
     "gather",
     "source_named",

@@ -24,7 +24,7 @@ from skillgit.sleep.harvest.lines import (
 )
 from skillgit.sleep.harvest.origins import split_origin
 from skillgit.sleep.harvest.raw_turns import RawTurn, raw_turn
-from skillgit.sleep.harvest.sessions import Origin, Transcript
+from skillgit.sleep.harvest.sessions import Transcript, TurnOrigin
 from skillgit.sleep.harvest.source import (
     Places,
     Source,
@@ -84,14 +84,14 @@ def _turns(name: str, time: datetime | None, step: Object, lines: Lines) -> Iter
     if source == "user":
         origin, own = split_origin(text)
         if at(step, "is_copied_context") is True:
-            origin = Origin.SUMMARY
+            origin = TurnOrigin.SUMMARY
         if text.strip():
             yield raw_turn(name, time, Speaker.USER, origin, own)
     elif source == "agent":
         if text.strip():
-            yield raw_turn(name, time, Speaker.ASSISTANT, Origin.MACHINE, text)
+            yield raw_turn(name, time, Speaker.ASSISTANT, TurnOrigin.MACHINE, text)
     elif source == "system":
-        yield raw_turn(name, time, Speaker.SYSTEM, Origin.INJECTED, text)
+        yield raw_turn(name, time, Speaker.SYSTEM, TurnOrigin.INJECTED, text)
     else:
         lines.note_unknown(source)
 

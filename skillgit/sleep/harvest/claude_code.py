@@ -22,7 +22,7 @@ from skillgit.sleep.harvest.origins import (
     split_origin,
 )
 from skillgit.sleep.harvest.raw_turns import RawTurn, raw_turn
-from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript
+from skillgit.sleep.harvest.sessions import SessionKind, Transcript, TurnOrigin
 from skillgit.sleep.harvest.source import (
     Places,
     Source,
@@ -53,13 +53,13 @@ _UUID_LENGTH = 36
 
 def read(path: Path, stream: IO[bytes], lines: Lines) -> Sequence[Transcript]:  # noqa: ARG001
     """The one session in the file."""
-    session = _Session(path)
+    session = _ClaudeCodeSession(path)
     for record in lines:
         session.take(record, lines)
     return (session.transcript(),)
 
 
-class _Session:
+class _ClaudeCodeSession:
     """What is known of a session while its records are read."""
 
     def __init__(self, path: Path) -> None:
@@ -104,7 +104,7 @@ class _Session:
             source="claude-code",
             session_ids=tuple(self._ids) or (str(self._path),),
             lineage_ids=tuple(self._lineage),
-            kind=Kind.SUBAGENT if self._is_agent else kind,
+            kind=SessionKind.SUBAGENT if self._is_agent else kind,
             cwd=self._cwd,
             started=started,
             ended=ended,
@@ -128,8 +128,8 @@ class _Session:
         if not text.strip():
             return None
         turn = self._in_a_persons_place(name, time, record, text, CLAUDE_CODE_QUEUED)
-        if turn.origin is Origin.HUMAN:
-            return turn._replace(origin=Origin.STEERING)
+        if turn.origin is TurnOrigin.HUMAN:
+            return turn._replace(origin=TurnOrigin.STEERING)
         return turn
 
     def _in_a_persons_place(
@@ -142,7 +142,7 @@ class _Session:
             self._sidechain += bool(record.get("isSidechain") or record.get("agentId"))
         origin = by_field or by_text
         if self._is_agent and origin.is_person:
-            origin = Origin.MACHINE
+            origin = TurnOrigin.MACHINE
         self._people += origin.is_person
         return raw_turn(name, time, Speaker.USER, origin, own if origin is by_text else text)
 
@@ -150,7 +150,7 @@ class _Session:
         text = "\n\n".join(blocks(at(record, "message", "content"), "text"))
         if not text.strip():
             return None
-        return raw_turn(name, time, Speaker.ASSISTANT, Origin.MACHINE, text)
+        return raw_turn(name, time, Speaker.ASSISTANT, TurnOrigin.MACHINE, text)
 
 
 def _is_headless(record: Object) -> bool:
@@ -170,7 +170,7 @@ def _tool_result(name: str, time: datetime | None, content: object) -> RawTurn:
     failed = any(block.get("is_error") is True for block in results)
     texts = [text for block in results for text in blocks(block.get("content"), "text")]
     text = "\n".join(texts) if failed else ""
-    return raw_turn(name, time, Speaker.TOOL, Origin.MACHINE, text, failed=failed)
+    return raw_turn(name, time, Speaker.TOOL, TurnOrigin.MACHINE, text, failed=failed)
 
 
 def _folders(places: Places) -> list[Path]:

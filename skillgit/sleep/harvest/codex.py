@@ -25,7 +25,7 @@ from skillgit.sleep.harvest.origins import (
     split_origin,
 )
 from skillgit.sleep.harvest.raw_turns import RawTurn, raw_turn
-from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript
+from skillgit.sleep.harvest.sessions import SessionKind, Transcript, TurnOrigin
 from skillgit.sleep.harvest.source import Places, Source, condensed, named, safe_id, span
 
 
@@ -67,14 +67,14 @@ _EXIT_CODE = re.compile(r'(?:Exit code: |exited with code |"exit_code": ?)([1-9]
 
 def read(path: Path, stream: IO[bytes], lines: Lines) -> Sequence[Transcript]:  # noqa: ARG001
     """The one session in the file."""
-    session = _Session(path)
+    session = _CodexSession(path)
     for record in lines:
         session.take(record, lines)
     return (session.transcript(),)
 
 
 @dataclass(frozen=True)
-class Prompt:
+class RecordedPrompt:
     """A user message, in one of the places where it is recorded.
 
     `place` is its line, counted from 1.
@@ -84,19 +84,19 @@ class Prompt:
     channel: str
     name: str
     time: datetime | None
-    origin: Origin
+    origin: TurnOrigin
     text: str
     while_working: bool
 
 
-class _Session:
+class _CodexSession:
     """What is known of a session while its records are read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._meta: Object | None = None
         self._cwd: str | None = None
-        self._prompts: list[Prompt] = []
+        self._prompts: list[RecordedPrompt] = []
         self._turns: list[tuple[int, RawTurn]] = []
         self._times: list[datetime | None] = []
         self._count = 0
@@ -123,7 +123,9 @@ class _Session:
         elif kind == "event_msg":
             self._event(payload, time, lines)
         elif kind == "compacted":
-            self._add(raw_turn("", time, Speaker.USER, Origin.SUMMARY, text_at(payload, "message")))
+            self._add(
+                raw_turn("", time, Speaker.USER, TurnOrigin.SUMMARY, text_at(payload, "message"))
+            )
         elif kind == "turn_context":
             self._cwd = self._cwd or text_at(payload, "cwd") or None
         elif not isinstance(kind, str) or kind not in SILENT_TYPES:
@@ -176,7 +178,7 @@ class _Session:
             text = "\n".join(blocks(payload.get("output"), "input_text", "output_text", "text"))
             failed = bool(_EXIT_CODE.search(text[:2_000]))
             output = text if failed else ""
-            self._add(raw_turn(name, time, Speaker.TOOL, Origin.MACHINE, output, failed=failed))
+            self._add(raw_turn(name, time, Speaker.TOOL, TurnOrigin.MACHINE, output, failed=failed))
         elif not isinstance(kind, str) or kind not in SILENT_TYPES:
             lines.note_unknown(kind)
         elif kind != "agent_message":
@@ -190,13 +192,13 @@ class _Session:
         elif role == "user":
             self._look_for_cwd(parts)
             apart = [split_origin(part) for part in parts if part.strip()]
-            own = [text for origin, text in apart if origin is Origin.HUMAN]
+            own = [text for origin, text in apart if origin is TurnOrigin.HUMAN]
             if own:
                 self._prompt(RESPONSE, name, time, payload, "\n\n".join(own))
             elif apart:
                 self._prompt(RESPONSE, name, time, payload, "\n\n".join(parts))
         else:
-            self._add(raw_turn(name, time, Speaker.SYSTEM, Origin.INJECTED, "\n\n".join(parts)))
+            self._add(raw_turn(name, time, Speaker.SYSTEM, TurnOrigin.INJECTED, "\n\n".join(parts)))
 
     def _event(self, payload: Object, time: datetime | None, lines: Lines) -> None:
         kind = payload.get("type")
@@ -234,7 +236,7 @@ class _Session:
         self._answers[channel, key] += 1
         if key and self._answers[channel, key] > self._answers_kept[key]:
             self._answers_kept[key] += 1
-            self._add(raw_turn(name, time, Speaker.ASSISTANT, Origin.MACHINE, text))
+            self._add(raw_turn(name, time, Speaker.ASSISTANT, TurnOrigin.MACHINE, text))
 
     def _prompt(
         self, channel: str, name: str, time: datetime | None, payload: Object, text: str
@@ -244,7 +246,7 @@ class _Session:
             return
         origin = field_origin(payload, CODEX_MESSAGE) or by_text
         working = self._working and self._answered
-        self._prompts.append(Prompt(self._count, channel, name, time, origin, own, working))
+        self._prompts.append(RecordedPrompt(self._count, channel, name, time, origin, own, working))
 
     def _add(self, turn: RawTurn) -> None:
         self._turns.append((self._count, turn))
@@ -254,25 +256,25 @@ class _Session:
             match = next(filter(None, (_CWD.search(part[:5_000]) for part in parts)), None)
             self._cwd = (match[1] or match[2]).strip() if match else None
 
-    def _kind(self) -> tuple[Kind, str]:
+    def _kind(self) -> tuple[SessionKind, str]:
         source, originator = at(self._meta, "source"), text_at(self._meta, "originator")
         if isinstance(source, dict) and "subagent" in source:
-            return Kind.SUBAGENT, ""
+            return SessionKind.SUBAGENT, ""
         if text_at(self._meta, "thread_source") in ("subagent", "agent"):
-            return Kind.SUBAGENT, ""
+            return SessionKind.SUBAGENT, ""
         if source == "exec" or CODEX_PROGRAM.search(originator):
-            return Kind.HEADLESS, ""
+            return SessionKind.HEADLESS, ""
         if source is not None and not (isinstance(source, str) and source in CODEX_PERSON_SOURCES):
-            return Kind.HEADLESS, "its source is not known to be a person"
-        return Kind.PERSON, ""
+            return SessionKind.HEADLESS, "its source is not known to be a person"
+        return SessionKind.PERSON, ""
 
-    def _ordered(self, kind: Kind) -> list[RawTurn]:
+    def _ordered(self, kind: SessionKind) -> list[RawTurn]:
         for prompt in each_once(self._prompts):
             origin = prompt.origin
-            if kind is not Kind.PERSON and origin.is_person:
-                origin = Origin.MACHINE
-            elif prompt.while_working and origin is Origin.HUMAN:
-                origin = Origin.STEERING
+            if kind is not SessionKind.PERSON and origin.is_person:
+                origin = TurnOrigin.MACHINE
+            elif prompt.while_working and origin is TurnOrigin.HUMAN:
+                origin = TurnOrigin.STEERING
             turn = raw_turn(prompt.name, prompt.time, Speaker.USER, origin, prompt.text)
             self._turns.append((prompt.place, turn))
         places = self._places()
@@ -293,7 +295,7 @@ class _Session:
         return out
 
 
-def each_once(prompts: Sequence[Prompt]) -> list[Prompt]:
+def each_once(prompts: Sequence[RecordedPrompt]) -> list[RecordedPrompt]:
     """Each prompt once, from the first place that records it; one typed twice is kept twice.
 
     Where events say what was typed, a message without an event is not a person's.
@@ -311,12 +313,12 @@ def each_once(prompts: Sequence[Prompt]) -> list[Prompt]:
         taken[key] += 1
         untyped = events and prompt.channel == RESPONSE and key not in typed
         if untyped and prompt.origin.is_person:
-            prompt = replace(prompt, origin=Origin.INJECTED)
+            prompt = replace(prompt, origin=TurnOrigin.INJECTED)
         out.append(prompt)
     return out
 
 
-def _key(prompt: Prompt) -> str:
+def _key(prompt: RecordedPrompt) -> str:
     return " ".join(prompt.text.split())
 
 

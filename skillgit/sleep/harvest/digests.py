@@ -17,23 +17,23 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from skillgit.records import Record
-from skillgit.sleep.harvest.sessions import Damage, Kind, Transcript
+from skillgit.sleep.harvest.sessions import Damage, SessionKind, Transcript
 
 INDEX = "index.jsonl"
 FORMAT = 1
 
 
-class Heading(Record):
+class TranscriptHeading(Record):
     """What decides whether a transcript is used; the rest of it is in the digest's file."""
 
-    kind: Kind
+    kind: SessionKind
     why: str = ""
     cwd: str | None = None
     ended: datetime | None = None
     has_person: bool
 
 
-class Entry(Record):
+class DigestEntry(Record):
     """A file in the index. `version` is the reader's; `failure` says why it could not be opened.
 
     `kept` is whether its digest is there: of other projects' sessions, only headings are kept.
@@ -45,7 +45,7 @@ class Entry(Record):
     size: int
     mtime_ns: int
     damage: Damage = Damage()
-    headings: tuple[Heading, ...] = ()
+    headings: tuple[TranscriptHeading, ...] = ()
     kept: bool = False
     failure: str = ""
 
@@ -63,15 +63,15 @@ class Digests:
         self._entries = {(entry.source, entry.path): entry for entry in self._read_index()}
         self._changed = False
 
-    def known(self, source: str, path: str) -> Entry | None:
+    def known(self, source: str, path: str) -> DigestEntry | None:
         """What the index says of a file."""
         return self._entries.get((source, path))
 
-    def entries(self) -> Iterable[Entry]:
+    def entries(self) -> Iterable[DigestEntry]:
         """All of the index, also of files that are gone."""
         return self._entries.values()
 
-    def keep(self, entry: Entry, transcripts: tuple[Transcript, ...]) -> None:
+    def keep(self, entry: DigestEntry, transcripts: tuple[Transcript, ...]) -> None:
         """Write a file's digest, if there is one to keep; the index is written by `close`."""
         if entry.kept:
             data = _Contents(transcripts=transcripts).model_dump_json(exclude_defaults=True)
@@ -81,7 +81,7 @@ class Digests:
         self._entries[entry.source, entry.path] = entry
         self._changed = True
 
-    def transcripts(self, entry: Entry) -> tuple[Transcript, ...] | None:
+    def transcripts(self, entry: DigestEntry) -> tuple[Transcript, ...] | None:
         """The digest of a file; `None` when it was not kept, is lost, or cannot be read."""
         if not entry.kept:
             return None
@@ -99,11 +99,11 @@ class Digests:
             self._write(self._folder / INDEX, "\n".join(lines) + "\n")
             self._changed = False
 
-    def _file(self, entry: Entry) -> Path:
+    def _file(self, entry: DigestEntry) -> Path:
         name = hashlib.sha256(f"{entry.source}\0{entry.path}".encode("utf-8", "replace"))
         return self._folder / f"{name.hexdigest()[:24]}.json"
 
-    def _read_index(self) -> list[Entry]:
+    def _read_index(self) -> list[DigestEntry]:
         try:
             first, *lines = (self._folder / INDEX).read_bytes().splitlines() or [b""]
         except OSError:
@@ -113,7 +113,7 @@ class Digests:
         entries = []
         for line in lines:
             try:
-                entries.append(Entry.model_validate_json(line))
+                entries.append(DigestEntry.model_validate_json(line))
             except ValidationError:
                 continue
         return entries

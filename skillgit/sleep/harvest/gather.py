@@ -12,10 +12,10 @@ from pathlib import Path, PurePath
 
 from skillgit.records import Record
 from skillgit.redaction import redact
-from skillgit.sleep.harvest.digests import Digests, Entry, Heading
+from skillgit.sleep.harvest.digests import DigestEntry, Digests, TranscriptHeading
 from skillgit.sleep.harvest.lineage import Session, lineages, merged
 from skillgit.sleep.harvest.lines import Lines
-from skillgit.sleep.harvest.sessions import Damage, Kind, Transcript
+from skillgit.sleep.harvest.sessions import Damage, SessionKind, Transcript
 from skillgit.sleep.harvest.source import Source, find_files
 
 OWN_RUN_MARK = "<!-- skillgit: own run -->"
@@ -102,7 +102,7 @@ def gather(locations: Sequence[SourceLocation], wanted: Wanted, digests: Digests
     here = {location.name: location for location in locations}
     entries = [entry for entry in digests.entries() if entry.source in here]
     left_out: list[HarvestedSession] = []
-    chosen: list[tuple[Entry, Transcript]] = []
+    chosen: list[tuple[DigestEntry, Transcript]] = []
     for entry in entries:
         location = here[entry.source]
         statuses = [_status(heading, location.source, wanted) for heading in entry.headings]
@@ -181,7 +181,10 @@ def _refresh(
 
 
 def _again(
-    location: SourceLocation, entry: Entry, digests: Digests, projects: Sequence[PurePath] | None
+    location: SourceLocation,
+    entry: DigestEntry,
+    digests: Digests,
+    projects: Sequence[PurePath] | None,
 ) -> tuple[Transcript, ...] | None:
     """The transcripts of a file whose digest is not there: it was another project's until now."""
     state = (entry.version, entry.size, entry.mtime_ns)
@@ -197,9 +200,9 @@ def _read(
     path: Path,
     state: tuple[int, int, int],
     projects: Sequence[PurePath] | None,
-) -> tuple[Entry, tuple[Transcript, ...]]:
+) -> tuple[DigestEntry, tuple[Transcript, ...]]:
     version, size, mtime_ns = state
-    entry = Entry(
+    entry = DigestEntry(
         path=str(path), source=location.name, version=version, size=size, mtime_ns=mtime_ns
     )
     try:
@@ -212,7 +215,7 @@ def _read(
         return entry.model_copy(update={"failure": f"its reader met {type(error).__name__}"}), ()
     transcripts = tuple(_kept(transcript) for transcript in transcripts)
     headings = tuple(
-        Heading(kind=t.kind, why=t.why, cwd=t.cwd, ended=t.ended, has_person=t.has_person)
+        TranscriptHeading(kind=t.kind, why=t.why, cwd=t.cwd, ended=t.ended, has_person=t.has_person)
         for t in transcripts
     )
     wanted = Wanted(None if projects is None else tuple(projects))
@@ -230,18 +233,18 @@ def _kept(transcript: Transcript) -> Transcript:
         "lineage_ids": tuple(redact(name) for name in transcript.lineage_ids),
         "cwd": None if transcript.cwd is None else redact(transcript.cwd),
     }
-    kind = Kind.OWN_RUN if is_own_run(transcript) else transcript.kind
+    kind = SessionKind.OWN_RUN if is_own_run(transcript) else transcript.kind
     return transcript.model_copy(update={**clean, "kind": kind})
 
 
 _STATUS_OF_KIND = {
-    Kind.SUBAGENT: SessionStatus.SUBAGENT,
-    Kind.HEADLESS: SessionStatus.HEADLESS,
-    Kind.OWN_RUN: SessionStatus.OWN_RUN,
+    SessionKind.SUBAGENT: SessionStatus.SUBAGENT,
+    SessionKind.HEADLESS: SessionStatus.HEADLESS,
+    SessionKind.OWN_RUN: SessionStatus.OWN_RUN,
 }
 
 
-def _status(heading: Heading, source: Source, wanted: Wanted) -> SessionStatus:
+def _status(heading: TranscriptHeading, source: Source, wanted: Wanted) -> SessionStatus:
     if heading.kind in _STATUS_OF_KIND:
         return _STATUS_OF_KIND[heading.kind]
     if wanted.projects is not None:
@@ -257,7 +260,7 @@ def _status(heading: Heading, source: Source, wanted: Wanted) -> SessionStatus:
 
 
 def _merge(
-    chosen: Sequence[tuple[Entry, Transcript]], wanted: Wanted
+    chosen: Sequence[tuple[DigestEntry, Transcript]], wanted: Wanted
 ) -> tuple[list[Session], list[HarvestedSession]]:
     sessions, listed = [], []
     for group in lineages([transcript for _, transcript in chosen]):
@@ -274,15 +277,15 @@ def _merge(
     return sessions, listed
 
 
-def _whys(entry: Entry) -> Iterator[str]:
+def _whys(entry: DigestEntry) -> Iterator[str]:
     return (heading.why for heading in entry.headings)
 
 
-def _session(entry: Entry, status: SessionStatus, why: str = "") -> HarvestedSession:
+def _session(entry: DigestEntry, status: SessionStatus, why: str = "") -> HarvestedSession:
     return HarvestedSession(source=entry.source, path=entry.path, status=status, why=why)
 
 
-def _damage(entries: Sequence[Entry]) -> dict[str, Damage]:
+def _damage(entries: Sequence[DigestEntry]) -> dict[str, Damage]:
     out: dict[str, Damage] = {}
     for entry in entries:
         out[entry.source] = out.get(entry.source, Damage()) + entry.damage

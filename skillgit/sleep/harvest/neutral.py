@@ -15,7 +15,7 @@ from skillgit.sleep.harvest.lines import Lines, Object, parse_time, text_at
 from skillgit.sleep.harvest.order import Node, in_order
 from skillgit.sleep.harvest.origins import split_origin
 from skillgit.sleep.harvest.raw_turns import raw_turn
-from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript
+from skillgit.sleep.harvest.sessions import SessionKind, Transcript, TurnOrigin
 from skillgit.sleep.harvest.source import (
     Places,
     Source,
@@ -55,7 +55,7 @@ def _session(session: str, records: Sequence[Object], lines: Lines) -> Transcrip
         source="neutral",
         session_ids=(session,),
         lineage_ids=tuple(forked),
-        kind=next((kind for kind in Kind if kind.value in kinds), Kind.PERSON),
+        kind=next((kind for kind in SessionKind if kind.value in kinds), SessionKind.PERSON),
         cwd=next(filter(None, (text_at(record, "cwd") for record in records)), None),
         started=started,
         ended=ended,
@@ -67,15 +67,15 @@ def _node(record: Object, lines: Lines) -> Node:
     name, time = safe_id(record.get("id")), parse_time(record.get("time"))
     speaker = ROLES.get(text_at(record, "role") or "user", Speaker.SYSTEM)
     by_text, own = split_origin(text_at(record, "text"))
-    origin = by_text if speaker is Speaker.USER else Origin.MACHINE
+    origin = by_text if speaker is Speaker.USER else TurnOrigin.MACHINE
     if speaker is Speaker.SYSTEM:
-        origin = Origin.INJECTED
+        origin = TurnOrigin.INJECTED
     stated = text_at(record, "origin")
     if stated:
-        known = next((o for o in Origin if o.value == stated), None)
+        known = next((o for o in TurnOrigin if o.value == stated), None)
         if known is None:
             lines.note_unknown(f"origin {stated}")
-        origin = known or Origin.INJECTED
+        origin = known or TurnOrigin.INJECTED
     text = own if origin.is_person else text_at(record, "text")
     turn = raw_turn(name, time, speaker, origin, text, failed=record.get("failed") is True)
     return Node(name, safe_id(record.get("parent")), time, turn if text.strip() else None)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from skillgit.records import Speaker
 from skillgit.redaction import redact, redacted_excerpt
 from skillgit.redaction.tokens import LONGEST_START
-from skillgit.sleep.harvest.sessions import Origin, Turn, whole_characters
+from skillgit.sleep.harvest.sessions import Turn, TurnOrigin, whole_characters
 
 PERSON_CHARS = 6_000
 AGENT_CHARS = 1_200
@@ -29,7 +29,7 @@ class RawTurn(NamedTuple):
     id: str
     time: datetime | None
     speaker: Speaker
-    origin: Origin
+    origin: TurnOrigin
     text: str
     failed: bool = False
 
@@ -38,7 +38,7 @@ def raw_turn(
     name: str,
     time: datetime | None,
     speaker: Speaker,
-    origin: Origin,
+    origin: TurnOrigin,
     text: str,
     *,
     failed: bool = False,
@@ -62,9 +62,9 @@ def redacted_turn(turn: RawTurn) -> Turn:
     )
 
 
-def _limit(origin: Origin, speaker: Speaker) -> int:
+def _limit(origin: TurnOrigin, speaker: Speaker) -> int:
     if origin.is_person:
         return PERSON_CHARS
-    if origin is Origin.MACHINE and speaker is Speaker.ASSISTANT:
+    if origin is TurnOrigin.MACHINE and speaker is Speaker.ASSISTANT:
         return AGENT_CHARS
     return OTHER_CHARS

@@ -13,7 +13,7 @@ from pydantic import Field
 from skillgit.records import Record, Speaker
 
 
-class Origin(StrEnum):
+class TurnOrigin(StrEnum):
     """Where the words of a turn come from."""
 
     HUMAN = "human"
@@ -26,10 +26,10 @@ class Origin(StrEnum):
     @property
     def is_person(self) -> bool:
         """Whether a task or a complaint may rest on such words."""
-        return self in (Origin.HUMAN, Origin.STEERING)
+        return self in (TurnOrigin.HUMAN, TurnOrigin.STEERING)
 
 
-class Kind(StrEnum):
+class SessionKind(StrEnum):
     """Whose session a transcript is of."""
 
     PERSON = "person"
@@ -44,7 +44,7 @@ class Turn(Record):
     id: str
     time: datetime | None = None
     speaker: Speaker
-    origin: Origin
+    origin: TurnOrigin
     text: str = ""
     failed: bool = False
 
@@ -59,7 +59,7 @@ class Transcript(Record):
     source: str
     session_ids: tuple[str, ...]
     lineage_ids: tuple[str, ...] = ()
-    kind: Kind = Kind.PERSON
+    kind: SessionKind = SessionKind.PERSON
     why: str = ""
     cwd: str | None = None
     started: datetime | None = None

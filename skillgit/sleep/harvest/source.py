@@ -11,7 +11,13 @@ from typing import IO, Protocol
 from skillgit.records import Speaker
 from skillgit.sleep.harvest.lines import Lines
 from skillgit.sleep.harvest.raw_turns import RawTurn, redacted_turn
-from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript, Turn, whole_characters
+from skillgit.sleep.harvest.sessions import (
+    SessionKind,
+    Transcript,
+    Turn,
+    TurnOrigin,
+    whole_characters,
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ class Places:
         return Path(value) if value else None
 
 
-class Reader(Protocol):
+class TranscriptReader(Protocol):
     """Reads one file. It raises nothing for what the file holds; OSError is the caller's."""
 
     def __call__(self, path: Path, stream: IO[bytes], lines: Lines) -> Sequence[Transcript]: ...
@@ -43,7 +49,7 @@ class Source:
 
     folders: Callable[[Places], Sequence[Path]]
     is_transcript: Callable[[Path], bool]
-    read: Reader
+    read: TranscriptReader
     version: int
     tells_project: bool = True
 
@@ -97,7 +103,7 @@ def condensed(turns: Sequence[RawTurn]) -> tuple[Turn, ...]:
     out: list[RawTurn] = []
     machine: list[RawTurn] = []
     for turn in turns:
-        if turn.origin is Origin.MACHINE:
+        if turn.origin is TurnOrigin.MACHINE:
             if turn.text and (turn.speaker is Speaker.ASSISTANT or turn.failed):
                 machine.append(turn)
             continue
@@ -125,8 +131,8 @@ def safe_id(value: object) -> str:
     return whole_characters(value)[:200] if isinstance(value, str) else ""
 
 
-def kind_of(*, people: int, headless: int, sidechain: int) -> Kind:
+def kind_of(*, people: int, headless: int, sidechain: int) -> SessionKind:
     """Whose session it is, by counts of its user messages of each origin."""
     if people or not (headless or sidechain):
-        return Kind.PERSON
-    return Kind.HEADLESS if headless else Kind.SUBAGENT
+        return SessionKind.PERSON
+    return SessionKind.HEADLESS if headless else SessionKind.SUBAGENT

@@ -15,7 +15,7 @@ from skillgit.errors import TaskError
 from skillgit.records import Task
 from skillgit.sleep.mine import MinedTask, update
 from skillgit.tasks.fields import Defaults, draft_task
-from skillgit.tasks.source import Row
+from skillgit.tasks.source import TaskRow
 
 MOST_ARCHIVED = 300
 NO_LIMIT = 10**9
@@ -70,7 +70,7 @@ def read_archive(text: str) -> list[ArchivedTask]:
     tasks: list[ArchivedTask] = []
     for number, row in enumerate(_rows(text), start=1):
         try:
-            draft = draft_task(Row(place=f"line {number}", fields=row), Defaults({}, None))
+            draft = draft_task(TaskRow(place=f"line {number}", fields=row), Defaults({}, None))
         except (ValueError, TaskError):
             continue
         if draft.split is not None:

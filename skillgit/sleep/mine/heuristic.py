@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from skillgit.records import JudgeSpec, Speaker
 from skillgit.records.canonical import fingerprint
-from skillgit.sleep.harvest import Origin, Session, Turn
+from skillgit.sleep.harvest import Session, Turn, TurnOrigin
 from skillgit.sleep.mine.feedback import Mood, mood
 from skillgit.sleep.mine.mined import MinedTask, mined_task
 from skillgit.sleep.mine.rules import TypedRule, checks_in, typed_rules
@@ -84,7 +84,7 @@ def requests_in(session: Session) -> list[Request]:
             stopped = turn.text.startswith(INTERRUPTED)
             answered = answered or turn.speaker is Speaker.ASSISTANT or stopped
             continue
-        _take(session, turn, requests, answered=answered or turn.origin is Origin.STEERING)
+        _take(session, turn, requests, answered=answered or turn.origin is TurnOrigin.STEERING)
         answered = False
     return requests
 

@@ -11,7 +11,7 @@ from skillgit.judges import check_judge, looks_at_shape_only
 from skillgit.records import JudgeSpec, Record, Split, Task, TaskOrigin
 from skillgit.records.canonical import fingerprint
 from skillgit.redaction import redact
-from skillgit.sleep.harvest import Origin, Session, Turn
+from skillgit.sleep.harvest import Session, Turn, TurnOrigin
 
 MINED = "mined"
 SHAPE_ONLY = "shape-only"
@@ -25,7 +25,7 @@ class PersonTurn(Record):
     session: str
     turn: str
     time: datetime | None = None
-    origin: Origin
+    origin: TurnOrigin
     text: str
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from skillgit.config import Config, GateConfig, LrConfig, Scheduler, UpdateMode
+from skillgit.config import Config, LrConfig, Scheduler, UpdateMode
 from skillgit.history import RunHead
 from skillgit.history.run_names import parse_run
 from skillgit.records import Edit, Record, Role, Task
@@ -87,7 +87,6 @@ class Night(Training):
 
 def night_config(config: Config, n_train: int) -> Config:
     """The configuration under which a night runs on the machinery of a training."""
-    gate = {name: getattr(config.sleep, name) for name in GateConfig.model_fields}
     train = {
         "epochs": 1,
         "accumulation": 1,
@@ -96,7 +95,7 @@ def night_config(config: Config, n_train: int) -> Config:
     }
     return config.model_copy(
         update={
-            "gate": GateConfig(**gate),
+            "gate": config.sleep.gate,
             "train": config.train.model_copy(update=train),
             "lr": LrConfig(scheduler=Scheduler.CONSTANT, max=MAX_EDITS, min=MAX_EDITS),
             "reflect": config.reflect.model_copy(update={"skill_aware": False}),

@@ -8,7 +8,7 @@ import pytest
 from transcripts import ClaudeSession, at, jsonl, person, read_bytes, read_with_damage, said
 
 from skillgit.sleep.harvest.claude_code import SOURCE
-from skillgit.sleep.harvest.sessions import Kind
+from skillgit.sleep.harvest.sessions import SessionKind
 from skillgit.sleep.harvest.source import Places
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -27,7 +27,7 @@ def test_a_session_of_a_person_is_read_with_its_folder_and_times() -> None:
         .user([{"type": "text", "text": "Thanks"}])
     )
     assert said(found) == [("human", "Add a test"), ("machine", "Added."), ("human", "Thanks")]
-    assert (found.kind, found.cwd) == (Kind.PERSON, "/work/repo")
+    assert (found.kind, found.cwd) == (SessionKind.PERSON, "/work/repo")
     assert (found.started.isoformat(), found.ended.isoformat()) == (
         "2026-03-01T09:01:00+00:00", "2026-03-01T09:03:00+00:00",
     )  # fmt: skip
@@ -120,17 +120,17 @@ def test_records_stand_in_any_order_in_the_file() -> None:
 )
 def test_a_sub_agents_own_file_is_not_a_person(name: str) -> None:
     (found,) = read_bytes("claude-code", ClaudeSession().user("Explore").agent().data, name)
-    assert found.kind is Kind.SUBAGENT
+    assert found.kind is SessionKind.SUBAGENT
     assert person(found) == []
 
 
 def test_a_headless_run_is_known_as_one() -> None:
     session = ClaudeSession().user("Say hello", entrypoint="sdk-cli", promptSource="sdk").agent()
-    assert only(session).kind is Kind.HEADLESS
+    assert only(session).kind is SessionKind.HEADLESS
 
 
 def test_what_only_sidechains_say_is_a_sub_agents() -> None:
-    assert only(ClaudeSession().user("Explore", isSidechain=True)).kind is Kind.SUBAGENT
+    assert only(ClaudeSession().user("Explore", isSidechain=True)).kind is SessionKind.SUBAGENT
 
 
 def test_a_fork_names_its_parent_and_the_ids_of_what_it_copied() -> None:

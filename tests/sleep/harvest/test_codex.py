@@ -19,7 +19,7 @@ from transcripts import (
 )
 
 from skillgit.sleep.harvest.codex import SOURCE
-from skillgit.sleep.harvest.sessions import Kind, Transcript
+from skillgit.sleep.harvest.sessions import SessionKind, Transcript
 from skillgit.sleep.harvest.source import Places
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -113,24 +113,26 @@ def test_what_was_typed_while_the_agent_worked_is_steering() -> None:
 @pytest.mark.parametrize(
     ("meta", "kind"),
     [
-        ({}, Kind.PERSON),
-        ({"source": "vscode", "originator": "codex_vscode"}, Kind.PERSON),
-        ({"source": None, "originator": "user"}, Kind.PERSON),
-        ({"source": "exec", "originator": "codex_exec"}, Kind.HEADLESS),
-        ({"source": "exec"}, Kind.HEADLESS),
-        ({"source": "mcp"}, Kind.HEADLESS),
-        ({"source": "cli", "originator": "codex_sdk_ts"}, Kind.HEADLESS),
-        ({"source": {"custom": "robot"}}, Kind.HEADLESS),
-        ({"source": "unknown"}, Kind.HEADLESS),
-        ({"source": {"subagent": {"thread_spawn": {}}}}, Kind.SUBAGENT),
-        ({"source": {"subagent": "review"}}, Kind.SUBAGENT),
-        ({"thread_source": "subagent"}, Kind.SUBAGENT),
+        ({}, SessionKind.PERSON),
+        ({"source": "vscode", "originator": "codex_vscode"}, SessionKind.PERSON),
+        ({"source": None, "originator": "user"}, SessionKind.PERSON),
+        ({"source": "exec", "originator": "codex_exec"}, SessionKind.HEADLESS),
+        ({"source": "exec"}, SessionKind.HEADLESS),
+        ({"source": "mcp"}, SessionKind.HEADLESS),
+        ({"source": "cli", "originator": "codex_sdk_ts"}, SessionKind.HEADLESS),
+        ({"source": {"custom": "robot"}}, SessionKind.HEADLESS),
+        ({"source": "unknown"}, SessionKind.HEADLESS),
+        ({"source": {"subagent": {"thread_spawn": {}}}}, SessionKind.SUBAGENT),
+        ({"source": {"subagent": "review"}}, SessionKind.SUBAGENT),
+        ({"thread_source": "subagent"}, SessionKind.SUBAGENT),
     ],
 )
-def test_whose_session_it_is_stands_in_its_first_record(meta: dict[str, Any], kind: Kind) -> None:
+def test_whose_session_it_is_stands_in_its_first_record(
+    meta: dict[str, Any], kind: SessionKind
+) -> None:
     found = read(codex_meta(**meta), codex_event(1, "user_message", message="Fix the tests"))
     assert found.kind is kind
-    assert found.has_person is (kind is Kind.PERSON)
+    assert found.has_person is (kind is SessionKind.PERSON)
 
 
 def test_a_fork_is_itself_whatever_it_copies() -> None:
@@ -159,7 +161,7 @@ def test_the_old_bare_format_is_read_with_its_folder() -> None:
     data = (FIXTURES / "codex-bare.jsonl").read_bytes()
     (found,), damage = read_with_damage("codex", data, "rollout-old.jsonl")
     assert person(found) == ["Rename the parser module"]
-    assert (found.cwd, found.kind, damage.unknown) == ("/work/repo", Kind.PERSON, {})
+    assert (found.cwd, found.kind, damage.unknown) == ("/work/repo", SessionKind.PERSON, {})
     assert found.started is not None
     assert found.started.year == 2025
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from skillgit.sleep.harvest.digests import INDEX, Digests, Entry
+from skillgit.sleep.harvest.digests import INDEX, DigestEntry, Digests
 from skillgit.sleep.harvest.sessions import Transcript
 
 TRANSCRIPTS = (Transcript(source="codex", session_ids=("s1",)),)
 
 
-def entry(*, kept: bool = True, size: int = 1) -> Entry:
-    return Entry(path="/a.jsonl", source="codex", version=1, size=size, mtime_ns=1, kept=kept)
+def entry(*, kept: bool = True, size: int = 1) -> DigestEntry:
+    return DigestEntry(path="/a.jsonl", source="codex", version=1, size=size, mtime_ns=1, kept=kept)
 
 
 def again(folder: Path) -> Digests:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transcripts import at, jsonl, person, read_bytes, read_with_damage, said
 
-from skillgit.sleep.harvest.sessions import Kind
+from skillgit.sleep.harvest.sessions import SessionKind
 
 
 def test_a_line_is_a_turn_and_only_its_text_has_to_be_there() -> None:
@@ -40,7 +40,7 @@ def test_every_field_says_what_it_says_elsewhere() -> None:
     first, second = read_bytes("neutral", data)
     assert person(first) == ["Fix it all", "and the docs"]
     assert [turn.id for turn in first.turns][:2] == ["1", "2"]
-    assert (first.cwd, first.lineage_ids, second.kind) == ("/w", ("z",), Kind.HEADLESS)
+    assert (first.cwd, first.lineage_ids, second.kind) == ("/w", ("z",), SessionKind.HEADLESS)
 
 
 def test_an_unknown_origin_is_no_persons_and_counted() -> None:

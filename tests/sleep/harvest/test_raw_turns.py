@@ -14,40 +14,42 @@ from skillgit.sleep.harvest.raw_turns import (
     raw_turn,
     redacted_turn,
 )
-from skillgit.sleep.harvest.sessions import Origin, Turn
+from skillgit.sleep.harvest.sessions import Turn, TurnOrigin
 
 
-def stored(text: str, origin: Origin = Origin.HUMAN, speaker: Speaker = Speaker.USER) -> Turn:
+def stored(
+    text: str, origin: TurnOrigin = TurnOrigin.HUMAN, speaker: Speaker = Speaker.USER
+) -> Turn:
     return redacted_turn(raw_turn("t1", None, speaker, origin, text))
 
 
 @pytest.mark.parametrize(
     ("origin", "speaker", "limit"),
     [
-        (Origin.HUMAN, Speaker.USER, PERSON_CHARS),
-        (Origin.STEERING, Speaker.USER, PERSON_CHARS),
-        (Origin.MACHINE, Speaker.ASSISTANT, AGENT_CHARS),
-        (Origin.MACHINE, Speaker.TOOL, OTHER_CHARS),
-        (Origin.INJECTED, Speaker.USER, OTHER_CHARS),
+        (TurnOrigin.HUMAN, Speaker.USER, PERSON_CHARS),
+        (TurnOrigin.STEERING, Speaker.USER, PERSON_CHARS),
+        (TurnOrigin.MACHINE, Speaker.ASSISTANT, AGENT_CHARS),
+        (TurnOrigin.MACHINE, Speaker.TOOL, OTHER_CHARS),
+        (TurnOrigin.INJECTED, Speaker.USER, OTHER_CHARS),
     ],
 )
 def test_how_much_is_stored_depends_on_whose_words_they_are(
-    origin: Origin, speaker: Speaker, limit: int
+    origin: TurnOrigin, speaker: Speaker, limit: int
 ) -> None:
     assert len(stored("word " * 10_000, origin, speaker).text) in range(limit - 5, limit + 1)
 
 
 @pytest.mark.parametrize("before", [0, 200, OTHER_CHARS - 8, OTHER_CHARS])
 def test_no_part_of_a_secret_at_the_cut_is_stored(before: int) -> None:
-    turn = stored("x" * before + f" ghp_{BODY}", Origin.INJECTED)
+    turn = stored("x" * before + f" ghp_{BODY}", TurnOrigin.INJECTED)
     assert "ghp_A1" not in turn.text
     assert BODY[:6] not in turn.text
 
 
 def test_an_id_is_stored_short_and_without_a_secret() -> None:
-    name = redacted_turn(raw_turn(f"ghp_{BODY}", None, Speaker.USER, Origin.HUMAN, "x")).id
+    name = redacted_turn(raw_turn(f"ghp_{BODY}", None, Speaker.USER, TurnOrigin.HUMAN, "x")).id
     assert BODY not in name
-    long = redacted_turn(raw_turn("i" * 1_000, None, Speaker.USER, Origin.HUMAN, "x")).id
+    long = redacted_turn(raw_turn("i" * 1_000, None, Speaker.USER, TurnOrigin.HUMAN, "x")).id
     assert len(long) == LONGEST_ID
 
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 from night_projects import CONFIG, ask, asks
 
-from skillgit.config import GateConfig, Leak, parse_config
+from skillgit.config import GateConfig, LeakAction, parse_config
+from skillgit.errors import ConfigError
 from skillgit.records import Metric
 from skillgit.sleep.night.plan import night_config, why_unverified
 
@@ -19,7 +20,7 @@ TURNED = {
     "curtail": ("false", False),
     "refresh_every": ("1", 1),
     "max_unscored": ("0.5", 0.5),
-    "leak": ('"reject"', Leak.REJECT),
+    "leak": ('"reject"', LeakAction.REJECT),
 }
 
 
@@ -65,3 +66,20 @@ def test_a_near_duplicate_in_train_is_named() -> None:
     reason, needed = why_unverified(train, val)
     assert "b" in reason
     assert needed == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("alpha = 2", "sleep.alpha: Input should be less than 1"),
+        ("repeets = 3", "unknown key 'sleep.repeets', did you mean 'repeats'?"),
+        ("max_task = 3", "unknown key 'sleep.max_task', did you mean 'max_tasks'?"),
+        ("gate = { alpha = 0.1 }", "unknown key 'sleep.gate'"),
+        ("gate.alpha = 0.1", "unknown key 'sleep.gate'"),
+    ],
+)
+def test_a_wrong_gate_key_under_sleep_is_named_as_it_is_written(line: str, said: str) -> None:
+    with pytest.raises(ConfigError) as wrong:
+        parse_config(f"{CONFIG}\n[sleep]\n{line}\n")
+    assert said in str(wrong.value)
+    assert "sleep.gate." not in str(wrong.value)
