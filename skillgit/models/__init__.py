@@ -32,26 +32,12 @@ class Factory(Protocol):
     def __call__(self, config: ModelConfig, wiring: Wiring) -> Model: ...
 
 
-def build_openai(config: ModelConfig, wiring: Wiring) -> Model:
-    """A model behind an OpenAI-compatible server."""
-    from skillgit.models.openai_chat import OpenAIChat
-
-    return OpenAIChat(config, api_key=wiring.api_key, clock=wiring.clock, workers=wiring.workers)
-
-
-def build_simulated(config: ModelConfig, wiring: Wiring) -> Model:
-    """The simulated model, in this process."""
-    from skillgit.models.simulated import SimulatedModel
-
-    return SimulatedModel(config.simulation, wiring.clock)
-
-
 def build_model(config: ModelConfig, *, api_key: str | None, clock: Clock, workers: int) -> Model:
     """The model of one role, ready to be called from `workers` threads.
 
     `api_key` is the value behind `api_key_env`; none is sent when that is unset or empty.
-    Raises: ConfigError for an address or key that cannot be one, or a provider without models; BlockedError for no key where
-    there has to be one.
+    Raises: ConfigError for an address or key that cannot be one, or a provider without models;
+    BlockedError for no key where there has to be one.
     """
     if config.kind.build is None:
         raise ConfigError(f"provider {config.provider!r} is a program, not a model to talk to")

@@ -11,6 +11,7 @@ import openai
 
 from skillgit.config import ModelConfig, without_user_info
 from skillgit.errors import BlockedError, ConfigError
+from skillgit.models import Wiring
 from skillgit.models.connection import Address, connect
 from skillgit.models.endpoint import Endpoints, FallbackPlan
 from skillgit.models.failures import (
@@ -28,6 +29,11 @@ from skillgit.records.canonical import slot_seed
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
+
+
+def build(config: ModelConfig, wiring: Wiring) -> OpenAIChat:
+    """A model behind an OpenAI-compatible server."""
+    return OpenAIChat(config, api_key=wiring.api_key, clock=wiring.clock, workers=wiring.workers)
 
 
 class OpenAIChat:

@@ -3,6 +3,13 @@
 It serves demos, tests and benchmarks. Nothing it scores says anything about a real model.
 """
 
+from skillgit.config import ModelConfig
+from skillgit.models import Wiring
 from skillgit.models.simulated.model import MODEL_NAMES, OPTIMIZER, TARGET, SimulatedModel, respond
 
-__all__ = ["MODEL_NAMES", "OPTIMIZER", "TARGET", "SimulatedModel", "respond"]
+__all__ = ["MODEL_NAMES", "OPTIMIZER", "TARGET", "SimulatedModel", "build", "respond"]
+
+
+def build(config: ModelConfig, wiring: Wiring) -> SimulatedModel:
+    """The simulated model, in this process."""
+    return SimulatedModel(config.simulation, wiring.clock)
