@@ -192,7 +192,7 @@ class Store(Protocol):
         """The git object evaluated: the blob of one document, or a tree of several."""
         ...
 
-    def history(self, run: str) -> Iterable[RunCommit]:
+    def history(self, run_name: str) -> Iterable[RunCommit]:
         """The run's commits, newest first, down to its own step 0; nothing for no such run."""
         ...
 
@@ -235,7 +235,9 @@ class Store(Protocol):
 class Ledger(Store, Protocol):
     """A store whose scores may be added to outside of a run."""
 
-    def add_lines(self, run: str, lines: Iterable[tuple[str, NoteLine]], *, message: str) -> None:
+    def add_lines(
+        self, run_name: str, lines: Iterable[tuple[str, NoteLine]], *, message: str
+    ) -> None:
         """Add note lines, by object, outside of a step."""
         ...
 
@@ -243,7 +245,7 @@ class Ledger(Store, Protocol):
         """The e-mail address of whoever writes here."""
         ...
 
-    def hold(self, run: str) -> AbstractContextManager[None]:
+    def hold(self, run_name: str) -> AbstractContextManager[None]:
         """Hold a run against any other process for as long as the block runs."""
         ...
 

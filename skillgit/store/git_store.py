@@ -97,13 +97,15 @@ class GitStore:
         self._take_in_fetched()
         self._best.repair()
 
-    def hold(self, run: str) -> AbstractContextManager[None]:
+    def hold(self, run_name: str) -> AbstractContextManager[None]:
         """Hold a run against any other trainer for as long as the block runs.
 
         Raises: RepositoryError when its branch is checked out; ConflictError when it is held.
         """
-        refuse_checked_out(self.repository, run)
-        return locks.held(self.repository.private, run, clock=self._clock, command=self._command)
+        refuse_checked_out(self.repository, run_name)
+        return locks.held(
+            self.repository.private, run_name, clock=self._clock, command=self._command
+        )
 
     def naming(self) -> AbstractContextManager[None]:
         """Keep other trainers from choosing a run while the block chooses one.
@@ -186,9 +188,9 @@ class GitStore:
         """The git object evaluated: the blob of one document, or a tree of several."""
         return skill_object(self._git, skill)
 
-    def history(self, run: str) -> Iterator[RunCommit]:
+    def history(self, run_name: str) -> Iterator[RunCommit]:
         """The run's commits, newest first, down to its own step 0; nothing for no such run."""
-        ref = run_ref(run)
+        ref = run_ref(run_name)
         tip = self.refs.read(ref)
         self._seen[ref] = tip
         return iter(()) if tip is None else runs.walk(self._git, tip)
@@ -247,10 +249,12 @@ class GitStore:
 
     # ── more lines ───────────────────────────────────────────────────────────────────────────
 
-    def add_lines(self, run: str, lines: Iterable[tuple[str, NoteLine]], *, message: str) -> None:
+    def add_lines(
+        self, run_name: str, lines: Iterable[tuple[str, NoteLine]], *, message: str
+    ) -> None:
         """Add note lines, by object, outside of a step: a report, a person's reasons, scores."""
         who = self.repository.signature(int(self._clock.now().timestamp()))
-        self._notes[notes_ref(run)].add(_by_object(lines), who=who, message=message)
+        self._notes[notes_ref(run_name)].add(_by_object(lines), who=who, message=message)
 
     def writer(self) -> str:
         """The e-mail address of whoever writes here."""

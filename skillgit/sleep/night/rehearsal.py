@@ -26,7 +26,7 @@ class Rehearsal:
         """The git object evaluated."""
         return self._behind.object_id(skill)
 
-    def history(self, run: str) -> Iterable[RunCommit]:  # noqa: ARG002 - there is one run
+    def history(self, run_name: str) -> Iterable[RunCommit]:  # noqa: ARG002 - there is one run
         """The rehearsed run's commits, newest first."""
         return tuple(self._commits)
 
