@@ -212,7 +212,7 @@ def edit_lines(outcomes: Iterable[EditOutcome]) -> tuple[str, ...]:
     """
     told = list(outcomes)
     edits = [outcome.edit for outcome in told if outcome.outcome.changed_text]
-    others = Counter(_IN_WORDS[o.outcome] for o in told if not o.outcome.changed_text)
+    others = not_applied(told)
     several = len({edit.target for edit in edits}) > 1
     applied = [
         _edit_line(f"- {_what(edit)}{_where(edit) if several else ''}", _why(edit), _seen(edit))
@@ -222,9 +222,14 @@ def edit_lines(outcomes: Iterable[EditOutcome]) -> tuple[str, ...]:
         rest = len(applied) - (MAX_LINES - 2)
         applied = [*applied[: MAX_LINES - 2], f"- and {rest} more edits"]
     if others:
-        counts = ", ".join(f"{n} {words}" for words, n in sorted(others.items()))
-        applied.append(f"Not applied: {counts}")
+        applied.append(f"Not applied: {others}")
     return tuple(applied)
+
+
+def not_applied(outcomes: Iterable[EditOutcome]) -> str:
+    """Why edits are not in the new text, with how many for each reason; empty when all are."""
+    lost = Counter(_IN_WORDS[o.outcome] for o in outcomes if not o.outcome.changed_text)
+    return ", ".join(f"{n} {words}" for words, n in sorted(lost.items()))
 
 
 _IN_WORDS = {

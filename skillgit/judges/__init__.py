@@ -9,6 +9,7 @@ from skillgit.judges.registry import (
     judge_programs,
     looks_at_shape_only,
     read_judge,
+    soft_parts,
 )
 from skillgit.judges.settings import JudgeResources
 
@@ -22,4 +23,5 @@ __all__ = [
     "judge_programs",
     "looks_at_shape_only",
     "read_judge",
+    "soft_parts",
 ]

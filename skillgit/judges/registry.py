@@ -132,6 +132,12 @@ def judge_programs(
     return tuple(dict.fromkeys(programs))
 
 
+def soft_parts(task: Task) -> int | None:
+    """How many parts a task's soft score counts; `None` where any share may come."""
+    settings = read_judge(task).settings
+    return len(settings.checks) if isinstance(settings, rule.RuleSettings) else None
+
+
 def looks_at_shape_only(task: Task) -> bool:
     """Whether a task's judge can be satisfied by reformatting alone."""
     settings = read_judge(task).settings

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 
 from skillgit.evaluation.evaluate import Evaluation, sending_order
-from skillgit.gate import beats
+from skillgit.gate import beats, mean_score, scored_on_all
 from skillgit.gate.comparison import names_of
 from skillgit.gate.early_stop import EarlyStopper
 from skillgit.gate.guards import Objections, guard
 from skillgit.history import NoteLine, Phase, Refresh, RunPosition
 from skillgit.ports import Account, Trial
-from skillgit.records import Action, Measurements, Record, Skill
+from skillgit.records import Action, Measurements, Metric, Record, Skill
 from skillgit.stages.schedule import epoch_of
 from skillgit.training.current import CurrentScores, refresh_current
 from skillgit.training.state import TrainingState, Validation, ledger_lines
@@ -82,8 +82,9 @@ def validate(
         early_stopper=early_stopper if setup.config.gate.curtail else None,
     )
     decision = _ask_gate(setup, trial, early_stopper, evaluation)
+    unseen = unseen_gain(setup.config.gate.metric, decision, state.current.measurements, evaluation)
     return ValidationResult(
-        decision.model_copy(update={"warnings": found.warnings}),
+        decision.model_copy(update={"warnings": (*found.warnings, *unseen)}),
         evaluation,
         met.state,
         (*met.lines, *ledger_lines(evaluation)),
@@ -128,6 +129,31 @@ def _trial(setup: Validation, met: CurrentScores, candidate: Skill, position: Ru
         order=sending_order((keys[t.id] for t in setup.tasks.val), setup.evaluator.seed),
         names=names_of(setup.evaluator.keys),
     )
+
+
+SMALLEST_TOLD = 0.01
+"""A gain in soft scores that is worth a word."""
+UNSEEN = "checks passed"
+"""What the warning of an unseen gain speaks of, which the run's end looks for."""
+
+
+def unseen_gain(
+    metric: Metric, decision: GateDecision, current: Measurements, evaluation: Evaluation
+) -> tuple[str, ...]:
+    """A word on a candidate that was rejected as even by `hard`, while more of its checks passed."""
+    scores, tasks = evaluation.measurements.scores, scored_on_all(current, evaluation.measurements)
+    before = mean_score(s for k in tasks if (s := current.scores[k]) is not None)
+    after = mean_score(s for k in tasks if (s := scores[k]) is not None)
+    if metric is not Metric.HARD or not decision.action.rejected or before is None or after is None:
+        return ()
+    if beats(before.hard, after.hard) or not beats(after.soft, before.soft + SMALLEST_TOLD):
+        return ()
+    rose = f"the share of {UNSEEN} rose from {before.soft:.2f} to {after.soft:.2f}"
+    told = (
+        f'by hard this is {after.hard:.4f} as before, while {rose}: [gate] metric = "mixed" would '
+        "see that, at the risk of keeping what meets no task whole"
+    )
+    return (told,)
 
 
 def look_at(setup: Validation, position: RunPosition) -> int:

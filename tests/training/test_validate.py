@@ -10,10 +10,20 @@ from projects import CONFIG, SKILL_PATH, SKILL_TEXT, Project, brief_tasks
 from test_train import AlwaysProposes, DiesAt, Fails, Stopped, requests, trained_refs
 
 from skillgit.errors import BlockedError, BudgetError
+from skillgit.evaluation.evaluate import Evaluation
 from skillgit.history import ConfigNote, RejectedLine, ScoresLine, StepNote
 from skillgit.ports import Model
-from skillgit.records import Action, ModelReply, ModelRequest, Outcome
+from skillgit.records import (
+    Action,
+    Measurements,
+    Metric,
+    ModelReply,
+    ModelRequest,
+    Outcome,
+    Score,
+)
 from skillgit.training.state import Recorded
+from skillgit.training.validate import GateDecision, unseen_gain
 
 LONG = CONFIG.replace("epochs = 2", "epochs = 4")
 NOISY = LONG.replace(
@@ -359,3 +369,33 @@ def test_a_val_split_where_nothing_passes_even_in_part_is_warned_of(tmp_path: Pa
     lines = [x for _, x in records[0].entry.object_lines if isinstance(x, ScoresLine)]
     softly = any(pair and pair[1] > 0 for line in lines for pair in line.tasks.values())
     assert hopeless != softly
+
+
+def scored(object_id: str, **scores: tuple[float, float]) -> Measurements:
+    return Measurements(
+        object_id=object_id, scores={k: Score(hard=h, soft=s) for k, (h, s) in scores.items()}
+    )
+
+
+REJECTED = GateDecision(action=Action.REJECT, score=0.0)
+
+
+@pytest.mark.parametrize(
+    ("metric", "decision", "after", "told"),
+    [
+        (Metric.HARD, REJECTED, (0.0, 0.75), True),
+        (Metric.MIXED, REJECTED, (0.0, 0.75), False),
+        (Metric.HARD, REJECTED, (0.0, 0.5), False),
+        (Metric.HARD, REJECTED, (0.0, 0.25), False),
+        (Metric.HARD, GateDecision(action=Action.ACCEPT, score=1.0), (1.0, 1.0), False),
+    ],
+)
+def test_a_gain_that_the_metric_does_not_see_is_told(
+    metric: Metric, decision: GateDecision, after: tuple[float, float], told: bool
+) -> None:
+    current = scored("a", one=(0.0, 0.5), two=(0.0, 0.5))
+    measured = scored("b", one=after, two=after)
+    words = unseen_gain(metric, decision, current, Evaluation(measurements=measured, rounds=()))
+    assert bool(words) == told
+    if told:
+        assert 'rose from 0.50 to 0.75: [gate] metric = "mixed"' in words[0]

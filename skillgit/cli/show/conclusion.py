@@ -9,10 +9,13 @@ from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.worktree import Worktree
 from skillgit.cli.show.output import count, number
 from skillgit.config import CONFIG_FILE, Config
-from skillgit.history import Mark, RunCommit, TestNote
+from skillgit.history import Mark, RunCommit, StepNote, TestNote
+from skillgit.history.messages import not_applied
+from skillgit.records import Action
 from skillgit.store.git.names import HEADS, proposal_ref
 from skillgit.store.git_store import GitStore
 from skillgit.store.runs.runs import read_commit
+from skillgit.training.validate import UNSEEN
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class Conclusion:
     proposal: str | None
     run_best: RunCommit | None
     best_name: str = "skillopt/best"
+    why_nothing: str = ""
 
     @property
     def holds_best(self) -> bool:
@@ -47,6 +51,7 @@ class Conclusion:
             "test": test,
             "proposal": self.proposal,
             "holds_best": self.holds_best,
+            "why_nothing": self.why_nothing or None,
         }
 
 
@@ -55,22 +60,44 @@ def conclusion_of(store: GitStore, run: str) -> Conclusion:
     commits = list(store.history(run))
     first, last = commits[-1], commits[0]
     branch, best = proposal_ref(run), store.best()
+    has_proposal = store.refs.read(branch) is not None
     return Conclusion(
         run=run,
         onto=last.state.onto,
         baseline=first.score,
         best=last.state.best,
         test=next((n for n in store.notes_on(last.id) if isinstance(n, TestNote)), None),
-        proposal=branch.removeprefix(HEADS) if store.refs.read(branch) is not None else None,
+        proposal=branch.removeprefix(HEADS) if has_proposal else None,
         run_best=read_commit(store.repository.git, best) if best is not None else None,
         best_name=store.best_name,
+        why_nothing="" if has_proposal else _why_nothing(store, commits),
     )
+
+
+def _why_nothing(store: GitStore, commits: Sequence[RunCommit]) -> str:
+    """Why no step of a run was kept: edits that came to nothing, or gains that its metric misses."""
+    steps = [
+        note
+        for commit in commits
+        if commit.action is not Action.REVERT
+        for note in store.notes_on(commit.id)
+        if isinstance(note, StepNote)
+    ]
+    if steps and all(note.action in (Action.NOOP, Action.SKIP) for note in steps):
+        unread = sum(raw.parse_failure is not None for note in steps for raw in note.raw_patches)
+        lost = not_applied(outcome for note in steps for outcome in note.edits)
+        told = [f"{count(unread, 'answer')} could not be read"] if unread else []
+        told += [f"of the edits, {lost}"] if lost else []
+        return "; ".join(told) or "no edit was proposed"
+    return next((w for note in steps for w in reversed(note.warnings) if UNSEEN in w), "")
 
 
 def print_conclusion(found: Conclusion) -> None:
     """Print it for a person."""
     if found.proposal is None:
         print(f"{found.run}: nothing was accepted; the score stays {number(found.baseline)}")
+        if found.why_nothing:
+            print(f"why: {found.why_nothing}")
         return
     best = found.best
     print(

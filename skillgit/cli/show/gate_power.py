@@ -5,6 +5,8 @@ from __future__ import annotations
 from skillgit.cli.show.output import count
 from skillgit.gate.power import Power, power_of
 from skillgit.gate.rule import Sizes
+from skillgit.judges import soft_parts
+from skillgit.records import Metric
 from skillgit.training.state import Training, TrainingState
 from skillgit.training.validate import look_at
 
@@ -18,11 +20,12 @@ def odds_lines(setup: Training, state: TrainingState | None) -> list[str]:
         return [
             (
                 f"gate {gate.rule} on {count(tasks, 'val task')}: the target does not sample, so an "
-                f"equal skill measures equal, and the smallest gain it can see is {1 / tasks:.3f}"
+                f"equal skill measures equal, and {_smallest_gain(setup)}"
             )
         ]
     power, score = gate_power(setup, state)
     gain = power.smallest_gain
+    reckoned = "" if gate.metric is Metric.HARD else ", reckoned for pass or fail"
     sees = (
         f"the smallest gain it sees 4 times in 5 is {gain:.2f}"
         if gain is not None
@@ -31,7 +34,7 @@ def odds_lines(setup: Training, state: TrainingState | None) -> list[str]:
     lines = [
         (
             f"gate {gate.rule} on {count(tasks, 'val task')}: it accepts an equal skill in "
-            f"{power.false_accept:.0%} of tries, and {sees} (at a score of {score:.2f})"
+            f"{power.false_accept:.0%} of tries, and {sees} (at a score of {score:.2f}{reckoned})"
         )
     ]
     if power.is_poor or gain is None:
@@ -40,6 +43,21 @@ def odds_lines(setup: Training, state: TrainingState | None) -> list[str]:
             "rule would help; docs/how-to/choose-a-gate.md says which"
         )
     return lines
+
+
+def _smallest_gain(setup: Training) -> str:
+    """The least by which a score can rise, by the metric: a task, a check of one, or anything."""
+    gate, tasks = setup.config.gate, setup.tasks.val
+    parts = [soft_parts(task) for task in tasks]
+    known = [part for part in parts if part is not None]
+    if gate.metric is Metric.HARD:
+        least = 1.0
+    elif len(known) < len(parts) or not known:
+        return "any gain can be seen, since soft scores may have any value"
+    else:
+        weight = 1.0 if gate.metric is Metric.SOFT else gate.mixed_weight
+        least = weight / max(known) or 1.0
+    return f"the smallest gain it can see is {least / len(tasks):.3f}"
 
 
 def gate_power(setup: Training, state: TrainingState | None) -> tuple[Power, float]:
