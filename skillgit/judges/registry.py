@@ -46,7 +46,7 @@ JUDGES: Mapping[str, JudgeKind] = {
         rubric.RubricSettings, rubric.build_rubric, rubric.VERSION, asks=Asks.MODEL
     ),
     "command": JudgeKind(
-        command.CommandSettings, command.build_command, command.VERSION, asks=Asks.PROGRAM
+        command.CommandSettings, command.CommandJudge, command.VERSION, asks=Asks.PROGRAM
     ),
 }
 
@@ -100,9 +100,7 @@ def judge_commands(tasks: Iterable[Task]) -> tuple[tuple[str, ...], ...]:
 
     Raises: ValueError for a judge that `build_judge` refuses.
     """
-    read = (_read(task.judge)[1] for task in tasks)
-    commands = (s.command for s in read if isinstance(s, command.CommandSettings))
-    return tuple(dict.fromkeys(commands))
+    return tuple(dict.fromkeys(words for words, _ in judge_programs(tasks)))
 
 
 def judge_programs(
