@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 
-from skillgit.errors import TaskError
+from skillgit.errors import TaskError, did_you_mean
 from skillgit.judges import command, exact, f1, rubric, rule
 from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.ports import Judge
@@ -124,9 +123,8 @@ def looks_at_shape_only(task: Task) -> bool:
 def _read(spec: JudgeSpec) -> tuple[JudgeKind, JudgeSettings]:
     kind = JUDGES.get(spec.kind)
     if kind is None:
-        near = difflib.get_close_matches(spec.kind, JUDGES, n=1)
-        suggestion = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(JUDGES)}"
-        raise ValueError(f"there is no such judge, {suggestion}")
+        suggestion = did_you_mean(spec.kind, JUDGES) or f", known are {', '.join(JUDGES)}"
+        raise ValueError(f"there is no such judge{suggestion}")
     try:
         return kind, kind.settings.model_validate(spec.settings)
     except ValidationError as error:
@@ -137,8 +135,7 @@ def _read(spec: JudgeSpec) -> tuple[JudgeKind, JudgeSettings]:
 def _describe(problem: str, loc: tuple[int | str, ...], message: str, kind: JudgeKind) -> str:
     where = ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if problem == "extra_forbidden":
-        near = difflib.get_close_matches(str(loc[-1]), kind.settings.model_fields, n=1)
-        return f"unknown setting {where!r}" + (f", did you mean {near[0]!r}?" if near else "")
+        return f"unknown setting {where!r}{did_you_mean(loc[-1], kind.settings.model_fields)}"
     if problem == "missing":
         return f"{where!r} is missing"
     text = message.removeprefix("Value error, ")
