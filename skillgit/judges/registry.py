@@ -102,9 +102,7 @@ def judge_commands(tasks: Iterable[Task]) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(words for words, _ in judge_programs(tasks)))
 
 
-def judge_programs(
-    tasks: Iterable[Task],
-) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+def judge_programs(tasks: Iterable[Task]) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     """The same commands, each with the names of the variables that it sees.
 
     Raises: ValueError for a judge that `build_judge` refuses.

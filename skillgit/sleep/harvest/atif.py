@@ -25,14 +25,7 @@ from skillgit.sleep.harvest.lines import (
 from skillgit.sleep.harvest.origins import split_origin
 from skillgit.sleep.harvest.raw_turns import RawTurn, raw_turn
 from skillgit.sleep.harvest.sessions import Transcript, TurnOrigin
-from skillgit.sleep.harvest.source import (
-    Source,
-    condensed,
-    named,
-    nowhere,
-    safe_id,
-    span,
-)
+from skillgit.sleep.harvest.source import Source, condensed, named, nowhere, safe_id, span
 
 LONGEST_FILE = 32 * 1024 * 1024
 """Unit: bytes."""

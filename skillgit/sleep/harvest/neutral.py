@@ -16,14 +16,7 @@ from skillgit.sleep.harvest.order import Node, in_order
 from skillgit.sleep.harvest.origins import split_origin
 from skillgit.sleep.harvest.raw_turns import raw_turn
 from skillgit.sleep.harvest.sessions import SessionKind, Transcript, TurnOrigin
-from skillgit.sleep.harvest.source import (
-    Source,
-    condensed,
-    named,
-    nowhere,
-    safe_id,
-    span,
-)
+from skillgit.sleep.harvest.source import Source, condensed, named, nowhere, safe_id, span
 
 ROLES = {
     "user": Speaker.USER,

@@ -28,9 +28,7 @@ class Placement(NamedTuple):
 
 
 def place(
-    newcomers: Sequence[MinedTask],
-    placed: Sequence[PlacedTask],
-    ratio: tuple[float, float, float],
+    newcomers: Sequence[MinedTask], placed: Sequence[PlacedTask], ratio: tuple[float, float, float]
 ) -> Placement:
     """Each newcomer's split: its relatives' where it has any, else by rank of a hash, cut at the ratio.
 
