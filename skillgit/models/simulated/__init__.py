@@ -3,6 +3,6 @@
 It serves demos, tests and benchmarks. Nothing it scores says anything about a real model.
 """
 
-from skillgit.models.simulated.model import MODEL_NAMES, OPTIMIZER, TARGET, SimulatedModel, respond
+from skillgit.models.simulated.model import MODEL_NAMES, SimulatedModel
 
-__all__ = ["MODEL_NAMES", "OPTIMIZER", "TARGET", "SimulatedModel", "respond"]
+__all__ = ["MODEL_NAMES", "SimulatedModel"]
