@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from skillgit.config import Config, parse_config
-from skillgit.environments import ChatEnvironment
+from skillgit.environments.chat import ChatEnvironment
 from skillgit.evaluation.wiring import Runtime
 from skillgit.models.journal import Journal
 from skillgit.ports import Model

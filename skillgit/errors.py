@@ -18,6 +18,8 @@ ReplyError             a model's answer is not what was asked for; recorded, nev
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import ClassVar
 
@@ -116,3 +118,9 @@ class ReplyError(Exception):
     def __init__(self, message: str, *, text: str = "") -> None:
         super().__init__(message)
         self.text = text
+
+
+def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """The end of a message about an unknown name: the nearest known one; empty if none is near."""
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=cutoff)
+    return f", did you mean {near[0]!r}?" if near else ""

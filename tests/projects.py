@@ -199,7 +199,7 @@ class Project:
 def _wrapped(
     context: TrainingContext, wrap: Callable[[Model], Model], config: Config, clock: Clock
 ) -> TrainingContext:
-    from skillgit.environments import ChatEnvironment
+    from skillgit.environments.chat import ChatEnvironment
     from skillgit.models import build_model
 
     def model(which: str) -> Model:

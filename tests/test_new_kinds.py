@@ -16,9 +16,9 @@ from skillgit.cli.app.run import run
 from skillgit.config import PROVIDERS, Config, ModelConfig, ProviderKind
 from skillgit.config.trust import demands
 from skillgit.environments.registry import ENVIRONMENTS, EnvironmentKind, EnvironmentResources
-from skillgit.gate import RULES, GateRule
+from skillgit.gate import RULES
 from skillgit.gate.comparison import Comparison, Objection
-from skillgit.gate.rule import Sizes
+from skillgit.gate.rule import GateRule, Sizes
 from skillgit.history.notes import NOTE_KINDS, HangsOn, NoteLine, note_kind
 from skillgit.judges.registry import JUDGES, JudgeKind
 from skillgit.judges.settings import JudgeResources, JudgeSettings

@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-from skillgit.config.budget import (
-    BudgetConfig,
-    Count,
-    Fraction,
-    Price,
-    PriceConfig,
-    PricesConfig,
-)
-from skillgit.config.file import (
-    CONFIG_FILE,
-    Config,
-    parse_config,
-    parse_configs,
-)
-from skillgit.config.nights import (
-    Miner,
-    NightGateConfig,
-    NightOptimizer,
-    SleepConfig,
-)
+from skillgit.config.budget import BudgetConfig, Count, Fraction, Price, PriceConfig, PricesConfig
+from skillgit.config.file import CONFIG_FILE, Config, parse_config, parse_configs
+from skillgit.config.nights import Miner, NightGateConfig, NightOptimizer, SleepConfig
 from skillgit.config.providers import PROVIDERS, ProviderKind
 from skillgit.config.sources import (
     ColumnsConfig,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import posixpath
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,7 @@ from skillgit.config.training import (
     TrainConfig,
     UpdateMode,
 )
-from skillgit.errors import ConfigError
+from skillgit.errors import ConfigError, did_you_mean
 from skillgit.records import Record
 
 CONFIG_FILE = "skillgit.toml"
@@ -134,9 +133,7 @@ def _wrong(which: str, kind: str, loc: tuple[int | str, ...], message: str) -> s
 def _describe(kind: str, loc: tuple[int | str, ...], message: str) -> str:
     key = ".".join(str(part) for part in loc)
     if kind == "extra_forbidden":
-        near = difflib.get_close_matches(str(loc[-1]), _known_names(loc[:-1]), n=1)
-        suggestion = f", did you mean {near[0]!r}?" if near else ""
-        return f"unknown key {key!r}{suggestion}"
+        return f"unknown key {key!r}{did_you_mean(loc[-1], _known_names(loc[:-1]))}"
     if kind == "missing":
         return f"{key!r} is missing"
     text = message.removeprefix("Value error, ")

@@ -36,10 +36,7 @@ ProgramAndEnv = tuple[Sequence[str], Sequence[str]]
 
 
 def demands(
-    config: Config,
-    judges: Iterable[ProgramAndEnv] = (),
-    *,
-    digest_of: DigestOf | None = None,
+    config: Config, judges: Iterable[ProgramAndEnv] = (), *, digest_of: DigestOf | None = None
 ) -> tuple[Demand, ...]:
     """All that a configuration, and the commands that judge its tasks, ask trust for.
 

@@ -16,15 +16,18 @@ from skillgit.errors import BlockedError, CallError
 from skillgit.ports import Clock, Paid
 from skillgit.records import Message, PaidCall, Role, Rollout, Skill, Speaker, Task
 from skillgit.records.canonical import canonical_json
-from skillgit.runtime.processes import CommandReply, Program, command_digest, printable_command
+from skillgit.runtime.processes import (
+    NOT_RUN,
+    CommandReply,
+    Program,
+    command_digest,
+    last_line,
+    printable_command,
+)
 
 VERSION = 1
 
-NOT_RUN = (126, 127)
-"""Exit codes that say a program could not be run."""
-
 ALWAYS_SEEN = "PATH"
-_LAST_LINE = 300
 
 
 class CommandEnvironment:
@@ -113,7 +116,7 @@ class CommandEnvironment:
         """
         shown = printable_command(self._config.command)
         if reply.exit_code:
-            said = _last_line(reply.stderr) or _last_line(reply.stdout)
+            said = last_line(reply.stderr) or last_line(reply.stdout)
             refuse_login_message(said, who=f"the command {shown}")
             if reply.exit_code in NOT_RUN:
                 raise BlockedError(f"the command {shown} could not be run: {said}")
@@ -136,8 +139,3 @@ def _exchange(task: Task, read: AgentReply) -> tuple[Message, ...]:
 
 def _folder(path: str) -> str:
     return path.rpartition("/")[0] or "."
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][-_LAST_LINE:] if lines else ""

@@ -6,6 +6,7 @@ candidate that a rule rejects even if all that is left went well is rejected how
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from skillgit.gate.scores import pool, select_gate_score
@@ -36,16 +37,11 @@ class EarlyStopper:
         them when no failures would do it.
         Shape: `waiting` in the order in which tasks are sent.
         """
-        if not self._rejects(rounds, waiting, failures=len(waiting)):
-            return len(waiting)
-        low, high = 0, len(waiting)
-        while low < high:
-            middle = (low + high) // 2
-            if self._rejects(rounds, waiting, failures=middle):
-                high = middle
-            else:
-                low = middle + 1
-        return low
+        return bisect_left(
+            range(len(waiting)),
+            x=True,
+            key=lambda failures: self._rejects(rounds, waiting, failures=failures),
+        )
 
     def at_best(self, rounds: Sequence[Measurements], waiting: Sequence[str]) -> Ruling:
         """The ruling if all that is waiting went as well as it can."""

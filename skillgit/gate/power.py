@@ -7,6 +7,8 @@ less. Sizes are those of the first look, before anything was measured again.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from skillgit.gate.registry import gate_rule
 from skillgit.gate.rule import Sizes
 from skillgit.records import Record
@@ -43,16 +45,10 @@ def power_of(sizes: Sizes, score: float = 0.5) -> Power:
     accepts = gate_rule(sizes.rule).accept_chance
     gains = [step / _STEPS for step in range(1, _STEPS + 1) if base + step / _STEPS <= 1.0]
     # The chance rises with the gain, so the first gain that is seen can be halved in on.
-    low, high = 0, len(gains)
-    while low < high:
-        middle = (low + high) // 2
-        if accepts(sizes, base, base + gains[middle]) >= SEEN:
-            high = middle
-        else:
-            low = middle + 1
+    first = bisect_left(gains, SEEN, key=lambda gain: accepts(sizes, base, base + gain))
     return Power(
         false_accept=accepts(sizes, base, base),
-        smallest_gain=gains[low] if low < len(gains) else None,
+        smallest_gain=gains[first] if first < len(gains) else None,
     )
 
 

@@ -17,15 +17,10 @@ from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.ports import Paid
 from skillgit.records import Grade, PaidCall, Record, Role, Rollout, Score, Task, UnitInterval
 from skillgit.records.canonical import canonical_json
-from skillgit.runtime.processes import CommandReply, Program, printable_command
+from skillgit.runtime.processes import NOT_RUN, CommandReply, Program, last_line, printable_command
 
 VERSION = 1
 PURPOSE = "judge"
-
-NOT_RUN = (126, 127)
-"""Exit codes that say a program could not be run."""
-
-_LAST_LINE = 300
 
 
 class CommandSettings(JudgeSettings):
@@ -113,13 +108,13 @@ def verdict(reply: CommandReply, shown: str) -> Grade:
     Raises: BlockedError for an exit code that says it could not be run.
     """
     if reply.exit_code in NOT_RUN:
-        raise BlockedError(f"the judge {shown} could not be run: {_last_line(reply.stderr)}")
+        raise BlockedError(f"the judge {shown} could not be run: {last_line(reply.stderr)}")
     if reply.exit_code < 0:
         return Grade(score=None, reason=f"the judge was ended by signal {-reply.exit_code}")
     printed = _printed_score(reply.stdout)
     if printed is None:
         passed = reply.exit_code == 0
-        words = _last_line(reply.stdout) or _last_line(reply.stderr)
+        words = last_line(reply.stdout) or last_line(reply.stderr)
         score = 1.0 if passed else 0.0
         reason = words or ("passed" if passed else f"the judge ended with {reply.exit_code}")
         return Grade(score=Score(hard=score, soft=score), reason=reason)
@@ -135,11 +130,6 @@ def verdict(reply: CommandReply, shown: str) -> Grade:
     return Grade(score=Score(hard=read.hard, soft=soft), reason=read.reason.strip())
 
 
-def build_command(task: Task, settings: CommandSettings, resources: JudgeResources) -> CommandJudge:
-    """The command judge of a task."""
-    return CommandJudge(task, settings, resources)
-
-
 def _printed_score(stdout: str) -> dict[str, JsonValue] | None:
     """The object with a score that is the whole output or its last line, not one in between.
 
@@ -153,8 +143,3 @@ def _printed_score(stdout: str) -> dict[str, JsonValue] | None:
         if isinstance(value, dict) and {"hard", "soft"} & value.keys():
             return value
     return None
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][-_LAST_LINE:] if lines else ""

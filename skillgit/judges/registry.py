@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 
-from skillgit.errors import TaskError
+from skillgit.errors import TaskError, did_you_mean
 from skillgit.judges import command, exact, f1, rubric, rule
 from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.ports import Judge
@@ -47,7 +46,7 @@ JUDGES: Mapping[str, JudgeKind] = {
         rubric.RubricSettings, rubric.build_rubric, rubric.VERSION, asks=Asks.MODEL
     ),
     "command": JudgeKind(
-        command.CommandSettings, command.build_command, command.VERSION, asks=Asks.PROGRAM
+        command.CommandSettings, command.CommandJudge, command.VERSION, asks=Asks.PROGRAM
     ),
 }
 
@@ -117,12 +116,10 @@ def judge_commands(tasks: Iterable[Task]) -> tuple[tuple[str, ...], ...]:
 
     Raises: TaskError.
     """
-    return tuple(dict.fromkeys(command for command, _ in judge_programs(tasks)))
+    return tuple(dict.fromkeys(words for words, _ in judge_programs(tasks)))
 
 
-def judge_programs(
-    tasks: Iterable[Task],
-) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+def judge_programs(tasks: Iterable[Task]) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     """The same commands, each with the names of the variables that it sees.
 
     Raises: TaskError.
@@ -151,9 +148,8 @@ def _refused(task: Task, error: ValueError) -> TaskError:
 def _read(spec: JudgeSpec) -> tuple[JudgeKind, JudgeSettings]:
     kind = JUDGES.get(spec.kind)
     if kind is None:
-        near = difflib.get_close_matches(spec.kind, JUDGES, n=1)
-        suggestion = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(JUDGES)}"
-        raise ValueError(f"there is no such judge, {suggestion}")
+        suggestion = did_you_mean(spec.kind, JUDGES) or f", known are {', '.join(JUDGES)}"
+        raise ValueError(f"there is no such judge{suggestion}")
     try:
         return kind, kind.settings.model_validate(spec.settings)
     except ValidationError as error:
@@ -164,8 +160,7 @@ def _read(spec: JudgeSpec) -> tuple[JudgeKind, JudgeSettings]:
 def _describe(problem: str, loc: tuple[int | str, ...], message: str, kind: JudgeKind) -> str:
     where = ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if problem == "extra_forbidden":
-        near = difflib.get_close_matches(str(loc[-1]), kind.settings.model_fields, n=1)
-        return f"unknown setting {where!r}" + (f", did you mean {near[0]!r}?" if near else "")
+        return f"unknown setting {where!r}{did_you_mean(loc[-1], kind.settings.model_fields)}"
     if problem == "missing":
         return f"{where!r} is missing"
     text = message.removeprefix("Value error, ")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-
 from pydantic import Field, JsonValue
 
+from skillgit.errors import did_you_mean
 from skillgit.judges.checks import OPERATORS, Built, CheckedAnswer, SlowPatternError
 from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.ports import Paid
@@ -69,8 +68,7 @@ def is_shape_only(settings: RuleSettings) -> bool:
 def _build(number: int, check: Check) -> Built:
     operator = OPERATORS.get(check.op)
     if operator is None:
-        near = difflib.get_close_matches(check.op, OPERATORS, n=1, cutoff=0.4)
-        suggestion = f", did you mean {near[0]!r}?" if near else ""
+        suggestion = did_you_mean(check.op, OPERATORS, cutoff=0.4)
         raise ValueError(f"check {number}: unknown op {check.op!r}{suggestion}")
     try:
         return operator(check.arg)

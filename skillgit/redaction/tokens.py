@@ -109,11 +109,7 @@ KINDS: tuple[SecretKind, ...] = (
         r"(?:AIza[0-9A-Za-z_\-]{20,}|ya29\.[0-9A-Za-z_\-]{16,}|GOCSPX-[0-9A-Za-z_\-]{16,}"
         r"|1//0[0-9A-Za-z_\-]{24,})",
     ),
-    _token(
-        "aws-key",
-        "akia asia abia acca",
-        r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])",
-    ),
+    _token("aws-key", "akia asia abia acca", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     _token("jwt", "eyj", r"eyJ[A-Za-z0-9_\-]{10,}(?:\.[A-Za-z0-9_\-]+){1,4}\.?"),
     _token("sendgrid-key", "sg.", r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}"),
     _token("twilio-key", "sk", r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
@@ -219,9 +215,7 @@ KINDS: tuple[SecretKind, ...] = (
         ),
     ),
     SecretKind(
-        "login",
-        ("password",),
-        re.compile(r"(?i)\blogin\s+\S+\s+password\s+(?P<secret>\S+)"),
+        "login", ("password",), re.compile(r"(?i)\blogin\s+\S+\s+password\s+(?P<secret>\S+)")
     ),
     SecretKind(
         "login",

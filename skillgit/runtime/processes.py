@@ -29,12 +29,16 @@ from skillgit.records.canonical import fingerprint
 KEPT_BYTES = 1_000_000
 """How much of a program's output is kept. Unit: bytes."""
 
+NOT_RUN = (126, 127)
+"""Exit codes that say a program could not be run."""
+
 MARK = "SKILLGIT_PROCESS"
 """The variable by which all that a program has started is found again, where there is `/proc`."""
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 _SHORTEST_SECRET = 8
 _KEPT_ERRORS = 16_000
+_LAST_LINE = 300
 _CHUNK = 65_536
 _PIPES_CLOSE_WITHIN = 5.0
 _SWEEPS = 50
@@ -98,6 +102,12 @@ class Program:
             variables = {f"SKILLGIT_{name.upper()}": path for name, path in known.items()}
             command = [_filled(part, known, self.root, files) for part in self.command]
             return _run(self, command, stdin, folder, {**self.variables, **variables})
+
+
+def last_line(text: str) -> str:
+    """The last line of a program's output that is not blank, its end if it is long."""
+    lines = text.strip().splitlines() or [""]
+    return lines[-1].strip()[-_LAST_LINE:]
 
 
 def command_digest(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from skillgit.errors import did_you_mean
 from skillgit.records import JudgeSpec, Split, Task, TaskOrigin, ToolSpec
 from skillgit.records.canonical import fingerprint
 from skillgit.tasks.source import TaskRow
@@ -125,11 +125,9 @@ def _refuse_unknown(fields: Mapping[str, JsonValue]) -> None:
     known = [*(other for others in NAMES.values() for other in others), *SKILL, *PROVENANCE]
     for name in fields:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            suggestion = f", did you mean {near[0]!r}?" if near else ""
             which = fields.get("id")
             owner = f"task {which!r}: " if isinstance(which, str) else ""
-            raise FieldError(f"{owner}unknown field {name!r}{suggestion}")
+            raise FieldError(f"{owner}unknown field {name!r}{did_you_mean(name, known)}")
 
 
 def _origin(row: TaskRow) -> TaskOrigin:
@@ -165,8 +163,7 @@ def _split(value: JsonValue, of_file: Split | None) -> Split | None:
         return of_file
     split = parse_split(value) if isinstance(value, str) else None
     if split is None:
-        near = difflib.get_close_matches(str(value), [s.value for s in Split], n=1)
-        suggestion = f", did you mean {near[0]!r}?" if near else ""
+        suggestion = did_you_mean(value, [s.value for s in Split])
         raise FieldError(f"unknown split {value!r}{suggestion} (train, val or test)")
     if of_file is not None and split is not of_file:
         raise FieldError(f"split {split.value!r}, but its file says {of_file.value!r}")

@@ -39,7 +39,7 @@ def clusters(texts: Sequence[str]) -> list[list[int]]:
 
     Shape: a partition of `range(len(texts))`, each group in order, groups by their first.
     """
-    groups = _Groups(len(texts))
+    groups = Groups(len(texts))
     first: dict[str, int] = {}
     for index, text in enumerate(texts):
         groups.join(first.setdefault(fold(text), index), index)
@@ -47,7 +47,7 @@ def clusters(texts: Sequence[str]) -> list[list[int]]:
     return groups.listed()
 
 
-class _Groups:
+class Groups:
     """A partition of numbers, of which two groups can be made one."""
 
     def __init__(self, size: int) -> None:
@@ -74,7 +74,7 @@ class _Groups:
 
 
 def _join_similar(
-    indices: Iterable[int], sets: Sequence[frozenset[Trigram]], groups: _Groups
+    indices: Iterable[int], sets: Sequence[frozenset[Trigram]], groups: Groups
 ) -> None:
     """Join the groups of texts at the threshold, looked up by their rarest trigrams.
 

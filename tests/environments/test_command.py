@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 import pytest
 
 from skillgit.config import ModelConfig
-from skillgit.environments import CommandEnvironment, EnvironmentResources, build_environment
+from skillgit.environments.command import CommandEnvironment
+from skillgit.environments.registry import EnvironmentResources, build_environment
 from skillgit.errors import BlockedError
 from skillgit.records import (
     JudgeSpec,

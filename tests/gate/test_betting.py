@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trials import tally
 
-from skillgit.gate import betting
-from skillgit.gate.betting import highest_e_value, threshold
+from skillgit.gate.betting import betting, highest_e_value, threshold
 from skillgit.ports import Verdict
 from skillgit.records import Action
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trials import measured, trial
 
-from skillgit.gate import evaluate_gate, select_gate_score, strict
+from skillgit.gate import select_gate_score, strict
+from skillgit.gate.comparison import evaluate_gate
 from skillgit.records import Action, Metric
 
 unit = st.floats(0, 1)

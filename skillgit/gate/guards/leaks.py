@@ -34,7 +34,7 @@ def leak_guard(
     candidate: Skill, current: Skill, tasks: Sequence[Task], config: Config
 ) -> Objections:
     """Mark, or refuse, a candidate that holds what current does not and only tasks should."""
-    found = tuple(leaks(_text(candidate), tasks, known=_text(current)))
+    found = tuple(leaks(candidate.text, tasks, known=current.text))
     if config.gate.leak is LeakAction.REJECT:
         return Objections(refusals=found)
     return Objections(warnings=found)
@@ -47,10 +47,6 @@ def leaks(text: str, tasks: Sequence[Task], *, known: str = "") -> list[str]:
         *_references(text, tasks, known),
         *_quotations(text, tasks, known),
     ]
-
-
-def _text(skill: Skill) -> str:
-    return skill.text
 
 
 # ── the sources of regex checks ──────────────────────────────────────────────────────────────

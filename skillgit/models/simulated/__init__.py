@@ -5,9 +5,9 @@ It serves demos, tests and benchmarks. Nothing it scores says anything about a r
 
 from skillgit.config import ModelConfig
 from skillgit.models import Wiring
-from skillgit.models.simulated.model import MODEL_NAMES, OPTIMIZER, TARGET, SimulatedModel, respond
+from skillgit.models.simulated.model import MODEL_NAMES, SimulatedModel
 
-__all__ = ["MODEL_NAMES", "OPTIMIZER", "TARGET", "SimulatedModel", "build", "respond"]
+__all__ = ["MODEL_NAMES", "SimulatedModel", "build"]
 
 
 def build(config: ModelConfig, wiring: Wiring) -> SimulatedModel:

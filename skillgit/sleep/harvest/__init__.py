@@ -5,9 +5,7 @@ Reads transcripts and writes digests in the private folder; nothing else is read
 
 from skillgit.sleep.harvest.digests import Digests
 from skillgit.sleep.harvest.gather import (
-    OWN_RUN_MARK,
     Harvest,
-    HarvestedSession,
     SessionStatus,
     SourceLocation,
     Wanted,
@@ -16,20 +14,17 @@ from skillgit.sleep.harvest.gather import (
 )
 from skillgit.sleep.harvest.lineage import Session
 from skillgit.sleep.harvest.sessions import Damage, Transcript, Turn, TurnOrigin
-from skillgit.sleep.harvest.source import Places, Source
+from skillgit.sleep.harvest.source import Places
 from skillgit.sleep.harvest.sources import SOURCES, source_named
 
 __all__ = [
-    "OWN_RUN_MARK",
     "SOURCES",
     "Damage",
     "Digests",
     "Harvest",
-    "HarvestedSession",
     "Places",
     "Session",
     "SessionStatus",
-    "Source",
     "SourceLocation",
     "Transcript",
     "Turn",

@@ -25,14 +25,7 @@ from skillgit.sleep.harvest.lines import (
 from skillgit.sleep.harvest.origins import split_origin
 from skillgit.sleep.harvest.raw_turns import RawTurn, raw_turn
 from skillgit.sleep.harvest.sessions import Transcript, TurnOrigin
-from skillgit.sleep.harvest.source import (
-    Places,
-    Source,
-    condensed,
-    named,
-    safe_id,
-    span,
-)
+from skillgit.sleep.harvest.source import Source, condensed, named, nowhere, safe_id, span
 
 LONGEST_FILE = 32 * 1024 * 1024
 """Unit: bytes."""
@@ -102,13 +95,8 @@ def _reference(path: Path, value: object) -> str:
     return str((path.parent / name).with_suffix("")) if Path(name).name else ""
 
 
-def _folders(places: Places) -> list[Path]:  # noqa: ARG001
-    """None: exports lie where a person puts them."""
-    return []
-
-
 def _is_transcript(path: Path) -> bool:
     return path.suffix in (".json", ".jsonl")
 
 
-SOURCE = Source(_folders, _is_transcript, read, version=2, tells_project=False)
+SOURCE = Source(nowhere, _is_transcript, read, version=2, tells_project=False)

@@ -23,15 +23,7 @@ from skillgit.sleep.harvest.origins import (
 )
 from skillgit.sleep.harvest.raw_turns import RawTurn, raw_turn
 from skillgit.sleep.harvest.sessions import SessionKind, Transcript, TurnOrigin
-from skillgit.sleep.harvest.source import (
-    Places,
-    Source,
-    condensed,
-    kind_of,
-    named,
-    safe_id,
-    span,
-)
+from skillgit.sleep.harvest.source import Places, Source, condensed, kind_of, named, safe_id, span
 
 
 def _words(text: str) -> frozenset[str]:

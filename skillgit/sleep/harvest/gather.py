@@ -21,14 +21,7 @@ from skillgit.sleep.harvest.source import Source, find_files
 OWN_RUN_MARK = "<!-- skillgit: own run -->"
 """What stands in the prompt of a session that we ourselves have an agent do."""
 
-READER_BUGS = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+READER_BUGS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What a file may make of a reader that is not lenient enough: it costs that file, not the night."""
 
 _OWN_FOLDER = re.compile(

@@ -13,6 +13,7 @@ from skillgit.records import Record, Speaker
 from skillgit.records.canonical import fingerprint
 from skillgit.sleep.harvest.sessions import Transcript, Turn
 from skillgit.sleep.harvest.source import span
+from skillgit.tasks.near_duplicates import Groups
 
 UNIQUE_FROM = 16
 """The length from which a record's id is taken to be unique everywhere. Unit: characters."""
@@ -45,23 +46,12 @@ def lineages(transcripts: Sequence[Transcript]) -> list[list[int]]:
 
     Shape: a partition of `range(len(transcripts))`, groups by their first.
     """
-    parent = list(range(len(transcripts)))
-
-    def root(index: int) -> int:
-        while parent[index] != index:
-            parent[index] = parent[parent[index]]
-            index = parent[index]
-        return index
-
+    groups = Groups(len(transcripts))
     holders: dict[tuple[str, str], int] = {}
     for index, transcript in enumerate(transcripts):
         for name in _names(transcript):
-            left, right = root(holders.setdefault((transcript.source, name), index)), root(index)
-            parent[max(left, right)] = min(left, right)
-    groups: dict[int, list[int]] = {}
-    for index in range(len(transcripts)):
-        groups.setdefault(root(index), []).append(index)
-    return list(groups.values())
+            groups.join(holders.setdefault((transcript.source, name), index), index)
+    return groups.listed()
 
 
 def merged(transcripts: Sequence[Transcript], *, since: datetime | None = None) -> Session:

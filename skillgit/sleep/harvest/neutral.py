@@ -16,14 +16,7 @@ from skillgit.sleep.harvest.order import Node, in_order
 from skillgit.sleep.harvest.origins import split_origin
 from skillgit.sleep.harvest.raw_turns import raw_turn
 from skillgit.sleep.harvest.sessions import SessionKind, Transcript, TurnOrigin
-from skillgit.sleep.harvest.source import (
-    Places,
-    Source,
-    condensed,
-    named,
-    safe_id,
-    span,
-)
+from skillgit.sleep.harvest.source import Source, condensed, named, nowhere, safe_id, span
 
 ROLES = {
     "user": Speaker.USER,
@@ -81,13 +74,8 @@ def _node(record: Object, lines: Lines) -> Node:
     return Node(name, safe_id(record.get("parent")), time, turn if text.strip() else None)
 
 
-def _folders(places: Places) -> list[Path]:  # noqa: ARG001
-    """None: such files lie where a person puts them."""
-    return []
-
-
 def _is_transcript(path: Path) -> bool:
     return path.suffix == ".jsonl"
 
 
-SOURCE = Source(_folders, _is_transcript, read, version=2, tells_project=False)
+SOURCE = Source(nowhere, _is_transcript, read, version=2, tells_project=False)

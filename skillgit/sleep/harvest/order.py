@@ -51,10 +51,7 @@ def in_order(nodes: Sequence[Node]) -> list[RawTurn]:
 
 
 def _walk(
-    roots: Sequence[int],
-    children: dict[int, list[int]],
-    times: Sequence[datetime],
-    out: list[int],
+    roots: Sequence[int], children: dict[int, list[int]], times: Sequence[datetime], out: list[int]
 ) -> None:
     heap = [(times[index], index) for index in roots]
     heapq.heapify(heap)

@@ -107,15 +107,8 @@ INJECTED_TAGS = _words(
     "model_switch remote-trigger scheduled-task fork-boilerplate session-start-hook "
     "cross-session-message mcp-resource-update"
 )
-COMMAND_TAGS = frozenset(
-    [
-        "command-name",
-        "command-message",
-        "command-args",
-        "bash-input",
-        "user_shell_command",
-        "user-memory-input",
-    ]
+COMMAND_TAGS = _words(
+    "command-name command-message command-args bash-input user_shell_command user-memory-input"
 )
 MACHINE_TAGS = _words(
     "bash-stdout bash-stderr local-command-stdout local-command-stderr tool_use_error "

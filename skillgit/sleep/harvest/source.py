@@ -54,14 +54,16 @@ class Source:
     tells_project: bool = True
 
 
+def nowhere(places: Places) -> Sequence[Path]:  # noqa: ARG001
+    """The folders of a source whose files lie where a person puts them: none."""
+    return ()
+
+
 def find_files(source: Source, folders: Sequence[Path]) -> Iterator[Path]:
     """The source's files in the folders, or the files themselves, in order, each once."""
     seen: set[Path] = set()
     for folder in folders:
-        if folder.is_file():
-            files = [folder]
-        else:
-            files = sorted(_files_below(folder))
+        files = [folder] if folder.is_file() else sorted(_files_below(folder))
         for path in files:
             if path not in seen and (path == folder or source.is_transcript(path)):
                 seen.add(path)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from skillgit.records import Split
 from skillgit.records.canonical import fingerprint
 from skillgit.sleep.mine.mined import MinedTask
-from skillgit.tasks.near_duplicates import clusters
+from skillgit.tasks.near_duplicates import Groups, clusters
 from skillgit.tasks.splits import cut
 
 
@@ -28,9 +28,7 @@ class Placement(NamedTuple):
 
 
 def place(
-    newcomers: Sequence[MinedTask],
-    placed: Sequence[PlacedTask],
-    ratio: tuple[float, float, float],
+    newcomers: Sequence[MinedTask], placed: Sequence[PlacedTask], ratio: tuple[float, float, float]
 ) -> Placement:
     """Each newcomer's split: its relatives' where it has any, else by rank of a hash, cut at the ratio.
 
@@ -85,29 +83,15 @@ def _groups(newcomers: Sequence[MinedTask], placed: Sequence[PlacedTask]) -> lis
     """Indices of relatives, the newcomers counted first and then those that are placed."""
     texts = [task.prompt for task in newcomers] + [task.prompt for task in placed]
     lineages = [task.lineages for task in newcomers] + [task.lineages for task in placed]
-    parent = list(range(len(texts)))
-
-    def root(index: int) -> int:
-        while parent[index] != index:
-            parent[index] = parent[parent[index]]
-            index = parent[index]
-        return index
-
-    def join(left: int, right: int) -> None:
-        a, b = sorted((root(left), root(right)))
-        parent[b] = a
-
+    groups = Groups(len(texts))
     for near in clusters(texts):
         for index in near[1:]:
-            join(near[0], index)
+            groups.join(near[0], index)
     holders: dict[str, int] = {}
     for index, names in enumerate(lineages):
         for name in names:
-            join(holders.setdefault(name, index), index)
-    groups: dict[int, list[int]] = {}
-    for index in range(len(texts)):
-        groups.setdefault(root(index), []).append(index)
-    return list(groups.values())
+            groups.join(holders.setdefault(name, index), index)
+    return groups.listed()
 
 
 def _rank(task: MinedTask) -> str:

@@ -30,11 +30,7 @@ class Updated(NamedTuple):
 
 
 def update(
-    text: str,
-    mined: Sequence[MinedTask],
-    *,
-    ratio: tuple[float, float, float],
-    max_tasks: int,
+    text: str, mined: Sequence[MinedTask], *, ratio: tuple[float, float, float], max_tasks: int
 ) -> Updated:
     """The file with what was mined added to it, at most `max_tasks` tasks in all.
 
