@@ -23,7 +23,6 @@ from skillgit.review.pull_request.forge import (
     read_host,
 )
 from skillgit.review.pull_request.propose import public_body, refuse_secrets
-from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import HEADS, is_night
 from skillgit.store.ranges import range_between
 from skillgit.store.remotes.publish import Destination, Publisher
@@ -116,7 +115,7 @@ def _make_offer(project: Project, version: str, asked_remote: str | None) -> _Of
     )
     evidence = gather(store, proposal)
     refuse_secrets(range_between(repository.git, evidence.base, evidence.commit))
-    cli = GitCli(repository.workdir or repository.git_dir, invocation.environ)
+    cli = repository.cli(invocation.environ)
     remotes = Remotes(cli)
     remote = remotes.choose(asked_remote, onto=onto)
     publisher = Publisher(repository, store.refs, cli)

@@ -60,7 +60,7 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
     store = project.of_skill(commit.state.skill).open_store(
         repository, commit.state.skill, private=True, memory=is_night(commit.run)
     )
-    reader = _Reader(store, runs, project.git_in(repository))
+    reader = _Reader(store, runs, repository.cli(project.invocation.environ))
     found = reader.read(commit)
     report = _first(store.notes_on(commit.id), ReportNote)
     if as_json:

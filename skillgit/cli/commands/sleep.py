@@ -90,7 +90,7 @@ def _sleep(project: Project, seeds: tuple[Task, ...] | None, *, dry_run: bool) -
         except WaitingError as error:
             raise _all_questions(room, project) or error from error
         repository = parts.store.repository
-        gc_auto(project.git_in(repository))
+        gc_auto(repository.cli(project.invocation.environ))
         return outcome
 
 

@@ -101,7 +101,7 @@ def run_training(
             invocation.resume = _to_resume(project, options)
             _announce(session)
             _iterate(session, as_json=as_json)
-            gc_auto(project.git_in(session.store.repository))
+            gc_auto(session.store.repository.cli(invocation.environ))
         invocation.resume = None
         return conclusion_of(session.store, run.name)
 

@@ -35,13 +35,11 @@ from skillgit.review.verify.summary import summary
 from skillgit.review.verify.verify import Verifier, with_reruns
 from skillgit.runtime.processes import command_digest
 from skillgit.runtime.progress import Progress
-from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository, open_repository
 from skillgit.store.git_store import GitStore
 from skillgit.store.ranges import Range, read_range, snapshot
 from skillgit.store.skills.skills import skill_in_commit
 from skillgit.tasks import TaskSet
-from skillgit.training.wiring import is_simulated
 
 FAILED = 1
 
@@ -76,12 +74,7 @@ def command(
     repository = open_repository(invocation.directory)
     found = _range(repository, range_, invocation)
     ground = read_base_revision(repository, found.base)
-    refs = Refs(
-        repository.git,
-        repository.common,
-        clock=invocation.clock,
-        command=invocation.typed("verify", range_),
-    )
+    refs = repository.refs(invocation.clock, invocation.typed("verify", range_))
     with _root(ground) as root:
         verifier = Verifier(repository, refs, invocation.clock, root=root)
         verdict = verifier.verify(range_, found, body=_read(invocation, body))
@@ -188,7 +181,7 @@ class _Rerun:
             root=self._root,
             may_run=lambda command: tuple(command) in commands,
         )
-        path, durable = self._repository.private.journal, not is_simulated(config)
+        path, durable = self._repository.private.journal, config.leaves_process
         with Journal(path, durable=durable) as journal:
             return Remeasuring(skill, tasks, store, journal, runtime).compare(before, after)
 

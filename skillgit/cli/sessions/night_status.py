@@ -10,7 +10,6 @@ from skillgit.cli.sessions.schedule import next_night
 from skillgit.cli.show.output import number, one_line
 from skillgit.sleep.memory.state import NightRecord, parse_state
 from skillgit.store.git.names import NIGHT_NOTES
-from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.notes.ledger import parse_lines
 from skillgit.store.notes.notes import Notes
@@ -73,7 +72,7 @@ class NightStatus:
 
 def night_status(project: Project, repository: Repository, skill: str | None) -> NightStatus:
     """The nights of a skill, or of the only one, as they stand."""
-    refs = Refs(repository.git, repository.common, clock=project.invocation.clock)
+    refs = repository.refs(project.invocation.clock)
     state = parse_state(read_sleep(repository, refs))
     nights = [night for night in state.history if skill in (None, night.skill)]
     ran = [night for night in nights if not night.quiet]

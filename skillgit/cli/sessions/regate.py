@@ -12,7 +12,6 @@ from skillgit.config import Config
 from skillgit.errors import UserError
 from skillgit.evaluation.wiring import Runtime, open_bench
 from skillgit.history import Remeasured, RunHead
-from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.records.canonical import fingerprint
 from skillgit.sleep.night.inputs import tasks_to_measure
@@ -23,7 +22,7 @@ from skillgit.store.git_store import GitStore
 from skillgit.store.proposals.adopted import Lineage
 from skillgit.tasks import TaskSet
 from skillgit.training.regate import SCOPE, OneLook, Regate
-from skillgit.training.wiring import is_simulated, rule_of
+from skillgit.training.wiring import rule_of
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,7 @@ class Regating:
         SkillgitError that a config, a repository or a key can be the reason for.
         """
         project = self._project(lineage)
-        durable = not is_simulated(project.config)
-        repository = project.open_repository(durable=durable)
+        repository = project.open_repository()
         store = self._store(project, repository, lineage)
         if is_night(lineage.run):
             tasks = tasks_to_measure(project.config, store, lineage.run)
@@ -58,7 +56,7 @@ class Regating:
         candidate, current = store.skill_in_tree(tree), store.skill_at(tip)
         setup = self._setup(lineage, config, tasks, store, runtime)
         meter = Meter.within(config.budget, clock=runtime.clock)
-        with Journal(repository.private.journal, durable=durable) as journal:
+        with project.open_journal() as journal:
             regate = Regate(setup, store, journal, runtime.clock, meter)
             with paying(
                 project.invocation,

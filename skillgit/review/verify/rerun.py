@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillgit.evaluation.standalone import Measuring, Scores
-from skillgit.evaluation.wiring import Runtime, open_bench
+from skillgit.evaluation.wiring import Runtime
 from skillgit.gate import mean_score, select_gate_score
 from skillgit.models.journal import Journal
-from skillgit.models.paid import Meter
 from skillgit.records import Skill
 from skillgit.review.verify.base_revision import SkillAtBase
 from skillgit.review.verify.findings import Rerun
@@ -32,18 +31,7 @@ class Remeasuring:
         Raises: BlockedError, BudgetError; what `key_of` raises for a missing key.
         """
         config, tasks = self.skill.config, self.tasks.val
-        evaluator = open_bench(config, tasks, self.runtime)
-        measuring = Measuring(
-            evaluator=evaluator,
-            store=self.store,
-            journal=self.journal,
-            clock=self.runtime.clock,
-            tasks=tasks,
-            val=frozenset(evaluator.keys[task.id] for task in tasks),
-            max_unscored=config.gate.max_unscored,
-            meter=Meter.within(config.budget, clock=self.runtime.clock),
-            again=True,
-        )
+        measuring = Measuring.of(config, tasks, self.runtime, self.store, self.journal, again=True)
         scores = measuring.measure([before, after])
         old, new = (self._latest(scores[self.store.object_id(s)]) for s in (before, after))
         return Rerun(skill=self.skill.name, before=old, after=new)
