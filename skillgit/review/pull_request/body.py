@@ -102,33 +102,26 @@ def _tasks(tasks: Sequence[TaskChange]) -> str:
 def _accepted(sets: Sequence[EditSet]) -> str:
     if not sets:
         return ""
-    several = _are_of_several(sets)
-    lines = ["### Accepted edits", ""]
-    for tried in sets[:_MOST_SETS]:
-        lines.append(f"Step {tried.step}, {_number(tried.before)} → {_number(tried.after)}:")
-        lines += ["", *_edits(tried, named=several), ""]
-    return "\n".join(lines).rstrip()
+    return f"### Accepted edits\n\n{_steps(sets, sets[:_MOST_SETS])}"
 
 
 def _rejected(sets: Sequence[EditSet]) -> str:
     if not sets:
         return ""
-    several = _are_of_several(sets)
-    lines: list[str] = []
-    for tried in sets[-_MOST_SETS:]:
-        lines.append(f"Step {tried.step}, {_number(tried.before)} → {_number(tried.after)}:")
-        lines += ["", *_edits(tried, named=several), ""]
     edits = sum(len(tried.edits) for tried in sets)
     title_ = f"Rejected: {_counted(edits, 'edit')} in {_counted(len(sets), 'step')}"
-    return folded(title_, "\n".join(lines).rstrip())
+    return folded(title_, _steps(sets, sets[-_MOST_SETS:]))
 
 
-def _are_of_several(sets: Sequence[EditSet]) -> bool:
-    return len({edit.target for tried in sets for edit in tried.edits}) > 1
-
-
-def _edits(tried: EditSet, *, named: bool) -> list[str]:
-    return [line for edit in tried.edits for line in _edit(edit, named=named)]
+def _steps(sets: Sequence[EditSet], shown: Sequence[EditSet]) -> str:
+    """Steps with their edits; each names its document where all sets together have several."""
+    named = len({edit.target for tried in sets for edit in tried.edits}) > 1
+    lines: list[str] = []
+    for tried in shown:
+        lines.append(f"Step {tried.step}, {_number(tried.before)} → {_number(tried.after)}:\n")
+        lines += [line for edit in tried.edits for line in _edit(edit, named=named)]
+        lines.append("")
+    return "\n".join(lines).rstrip()
 
 
 def _edit(edit: Edit, *, named: bool) -> Iterator[str]:
