@@ -26,7 +26,7 @@ from skillgit.cli.show.output import (
 from skillgit.cli.show.version import edit_words, task_words
 from skillgit.errors import UsageError
 from skillgit.records import SourceType
-from skillgit.review.blame import Origin, TracedLine, Tracer
+from skillgit.review.blame import LineOrigin, TracedLine, Tracer
 from skillgit.store.git.repository import Repository
 from skillgit.store.runs.version_notes import NotedVersions
 from skillgit.store.skills.blame import blame
@@ -135,7 +135,7 @@ def _row(line: TracedLine) -> tuple[str, ...]:
     return (str(line.number), *cells)
 
 
-def _asked(origin: Origin) -> str:
+def _asked(origin: LineOrigin) -> str:
     """What asked for a line, in a few words."""
     if origin.edit is not None:
         return count(origin.edit.support_count, _kind(origin))
@@ -146,7 +146,7 @@ def _asked(origin: Origin) -> str:
     return "-"
 
 
-def _kind(origin: Origin) -> str:
+def _kind(origin: LineOrigin) -> str:
     is_failure = origin.edit is None or origin.edit.source_type is SourceType.FAILURE
     return "failing task" if is_failure else "passing task"
 
@@ -165,7 +165,7 @@ def _print_stories(lines: Sequence[TracedLine]) -> None:
             print(f"  {told}")
 
 
-def _story(line: TracedLine, commit: str | None, origin: Origin | None) -> Iterator[str]:
+def _story(line: TracedLine, commit: str | None, origin: LineOrigin | None) -> Iterator[str]:
     if commit is None:
         yield "not committed yet"
         return

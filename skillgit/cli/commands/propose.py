@@ -13,7 +13,7 @@ from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.show.output import count, json_option, print_json, printable, say
 from skillgit.errors import UserError
-from skillgit.review.pull_request.body import title
+from skillgit.review.pull_request.body import public_body, refuse_secrets, title
 from skillgit.review.pull_request.evidence import Evidence, gather
 from skillgit.review.pull_request.forge import (
     Host,
@@ -22,7 +22,6 @@ from skillgit.review.pull_request.forge import (
     PullRequestClient,
     read_host,
 )
-from skillgit.review.pull_request.propose import public_body, refuse_secrets
 from skillgit.store.git.names import HEADS, is_night
 from skillgit.store.ranges import range_between
 from skillgit.store.remotes.publish import Destination, Publisher

@@ -13,7 +13,13 @@ from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.project import open_project
 from skillgit.cli.sessions.runs import Runs
 from skillgit.cli.show.output import json_option, print_json, printable
-from skillgit.cli.show.version import TaskScore, Version, fields_of, look_back_of, print_version
+from skillgit.cli.show.version import (
+    TaskScore,
+    VersionReport,
+    fields_of,
+    look_back_of,
+    print_version,
+)
 from skillgit.errors import UserError
 from skillgit.gate import pool
 from skillgit.history import (
@@ -60,7 +66,7 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
     store = project.of_skill(commit.state.skill).open_store(
         repository, commit.state.skill, private=True, memory=is_night(commit.run)
     )
-    reader = _Reader(store, runs, repository.cli(project.invocation.environ))
+    reader = VersionReader(store, runs, repository.cli(project.invocation.environ))
     found = reader.read(commit)
     report = _first(store.notes_on(commit.id), ReportNote)
     if as_json:
@@ -73,16 +79,16 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class VersionReader:
     store: GitStore
     runs: Runs
     git: GitCli
 
-    def read(self, commit: RunCommit) -> Version:
+    def read(self, commit: RunCommit) -> VersionReport:
         noted = self._noted(commit)
         lines = self.store.notes_on(noted.id)
         note = _first(lines, StepNote)
-        return Version(
+        return VersionReport(
             commit=commit,
             hunks=self._hunks(commit, note),
             scores=self._scores(noted),

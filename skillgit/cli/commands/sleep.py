@@ -80,7 +80,7 @@ def command(
 
 def _sleep(project: Project, seeds: tuple[Task, ...] | None, *, dry_run: bool) -> CycleOutcome:
     with night_session(project, seeds) as room:
-        watch = _Watch(room)
+        watch = NightView(room)
         parts = replace(room.parts, watch=watch.opened)
         try:
             with shown(watch.look):
@@ -94,7 +94,7 @@ def _sleep(project: Project, seeds: tuple[Task, ...] | None, *, dry_run: bool) -
         return outcome
 
 
-class _Watch:
+class NightView:
     """What the display looks at, from another thread."""
 
     def __init__(self, room: NightSession) -> None:
@@ -162,15 +162,7 @@ def _print(project: Project, outcome: CycleOutcome, *, dry_run: bool) -> None:
     branch = outcome.staging_branch
     if branch is None:
         return
-    run = branch.rpartition("/")[2]
-    onto = project.config.repo.onto
-    print_commands(
-        [
-            project.invocation.typed_git("diff", f"{onto}...{branch}"),
-            project.typed("adopt", run),
-            project.typed("reject", run, "-m", "WHY"),
-        ]
-    )
+    print_commands(project.commands_about(branch.rpartition("/")[2]))
 
 
 def _fields(outcome: CycleOutcome) -> dict[str, object]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from skillgit.cli.app.invocation import Invocation
-from skillgit.cli.sessions.paying import paying
 from skillgit.cli.sessions.project import Project
 from skillgit.cli.sessions.runs import Runs
 from skillgit.cli.sessions.training import runtime_of
+from skillgit.cli.show.progress import paying
 from skillgit.cli.show.scores import Measured, Report
 from skillgit.errors import UsageError, UserError
 from skillgit.evaluation.standalone import SCOPE, Measuring, Scores
-from skillgit.records import Metric, Skill, Split, Task
+from skillgit.records import Metric, Record, Skill, Split, Task
 from skillgit.store.git.obstacles import refuse_taken_names
 from skillgit.store.git.repository import Repository
 from skillgit.store.skills.working_skill import working_skill
@@ -24,8 +23,7 @@ from skillgit.tasks import TaskSet
 WORK_TREE = ("WORKTREE", ".")
 
 
-@dataclass(frozen=True)
-class EvalOptions:
+class EvalOptions(Record):
     """What was asked for on the command line."""
 
     versions: tuple[str, ...]

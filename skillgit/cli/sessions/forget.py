@@ -45,7 +45,7 @@ class PrivateData:
         self._runs = Runs(repository, invocation)
         self._refs = repository.refs(invocation.clock, invocation.typed("forget"))
 
-    def holdings(self) -> list[StoredData]:
+    def stored(self) -> list[StoredData]:
         """What there is, and how much of it may go."""
         sizes = {path.name: size for path, size in private_files(self._repository)}
         night = self._unfinished_night()

@@ -27,13 +27,13 @@ class NightStatus:
 
     def lines(self) -> list[str]:
         """What `status` prints of it; nothing where nights play no part."""
-        told = []
+        lines = []
         if self.last is not None:
-            told.append(f"night  last {self._last_words(self.last)}")
+            lines.append(f"night  last {self._last_words(self.last)}")
         if self.next is not None:
-            label = "       " if told else "night  "
-            told.append(f"{label}next {self.next:%Y-%m-%d %H:%M}")
-        return told
+            label = "       " if lines else "night  "
+            lines.append(f"{label}next {self.next:%Y-%m-%d %H:%M}")
+        return lines
 
     def _last_words(self, last: NightRecord) -> str:
         when = f"{last.run}, {last.time.astimezone():%Y-%m-%d %H:%M}"
@@ -62,12 +62,7 @@ class NightStatus:
             or self.decision.status is not ProposalStatus.WAITING
         ):
             return []
-        run, onto = self.last.run, project.config.repo.onto
-        return [
-            project.invocation.typed_git("diff", f"{onto}...skillopt/{run}"),
-            project.typed("adopt", run),
-            project.typed("reject", run, "-m", "WHY"),
-        ]
+        return project.commands_about(self.last.run)
 
 
 def night_status(project: Project, repository: Repository, skill: str | None) -> NightStatus:

@@ -54,6 +54,14 @@ class Project:
         which = () if self.skill is None or self.is_default else ("--skill", self.skill)
         return self.invocation.typed(command, *words, *which)
 
+    def commands_about(self, run: str) -> list[str]:
+        """What to type about a night's proposal: look at it, take it, turn it down."""
+        return [
+            self.invocation.typed_git("diff", f"{self.config.repo.onto}...skillopt/{run}"),
+            self.typed("adopt", run),
+            self.typed("reject", run, "-m", "WHY"),
+        ]
+
     def each(self) -> Iterator[Project]:
         """The project for each of its skills, the default one first."""
         if not self.skills:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillgit.cli.sessions.night import night_runtime
-from skillgit.cli.sessions.paying import paying
 from skillgit.cli.sessions.project import Project
 from skillgit.cli.sessions.training import runtime_of
+from skillgit.cli.show.progress import paying
 from skillgit.config import Config
 from skillgit.errors import UserError
 from skillgit.evaluation.wiring import Runtime, open_bench
