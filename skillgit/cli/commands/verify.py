@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -141,71 +142,65 @@ def _append(file: Path, text: str) -> None:
         raise UserError(f"cannot write {file}: {error.strerror}") from error
 
 
+@dataclass(frozen=True)
 class _Rerun:
     """Measures base and proposal again, as the base says, once a person has trusted that."""
 
-    def __init__(
-        self,
-        invocation: Invocation,
-        repository: Repository,
-        base_revision: BaseRevision,
-        root: str | None,
-    ) -> None:
-        self._invocation = invocation
-        self._repository = repository
-        self._base_revision = base_revision
-        self._root = root
-        self._tree = worktree_at(invocation.directory, invocation.environ)
+    invocation: Invocation
+    repository: Repository
+    base_revision: BaseRevision
+    root: str | None
 
     def run(self, proposed: Range) -> Iterator[Rerun]:
         """What each skill that the range touches came to."""
-        for skill in self._base_revision.skills.values():
+        for skill in self.base_revision.skills.values():
             if any(skill.declares(change.path) for change in proposed.changes):
                 yield self._one(skill, proposed)
 
     def _one(self, skill: SkillAtBase, proposed: Range) -> Rerun:
-        config, git = skill.config, self._repository.git
-        tasks = self._base_revision.tasks(skill)
+        config, git = skill.config, self.repository.git
+        tasks = self.base_revision.tasks(skill)
         commands = judge_commands(tasks.tasks)
         self._require_trust(config, tasks)
         before, after = (
             skill_in_commit(git, c, config.skill) for c in (proposed.base, proposed.head)
         )
         store = GitStore(
-            self._repository,
+            self.repository,
             config.skill,
             skill_name=skill.name,
-            clock=self._invocation.clock,
-            command=self._invocation.typed("verify", "--rerun"),
+            clock=self.invocation.clock,
+            command=self.invocation.typed("verify", "--rerun"),
         )
         runtime = Runtime(
             key_of=self._key_of,
-            clock=self._invocation.clock,
-            prompts=self._base_revision.prompts(),
+            clock=self.invocation.clock,
+            prompts=self.base_revision.prompts(),
             progress=Progress(),
-            variables=self._invocation.environ,
-            root=self._root,
+            variables=self.invocation.environ,
+            root=self.root,
             may_run=lambda command: tuple(command) in commands,
         )
-        path, durable = self._repository.private.journal, config.leaves_process
+        path, durable = self.repository.private.journal, config.leaves_process
         with Journal(path, durable=durable) as journal:
             return Remeasuring(skill, tasks, store, journal, runtime).compare(before, after)
 
     def _key_of(self, role: Role, model: ModelConfig) -> str | None:
-        return find_key(model, role.value, self._invocation, self._tree)
+        tree = worktree_at(self.invocation.directory, self.invocation.environ)
+        return find_key(model, role.value, self.invocation, tree)
 
     def _require_trust(self, config: Config, tasks: TaskSet) -> None:
         missing = untrusted(
             config,
-            TrustFile(self._repository.private.trust).read(),
+            TrustFile(self.repository.private.trust).read(),
             judge_programs(tasks.tasks),
-            digest_of=lambda command: command_digest(command, self._root),
+            digest_of=lambda command: command_digest(command, self.root),
         )
         if missing:
             asked = "; ".join(demand.line for demand in missing)
             raise UserError(
                 f"measuring again asks for something that you have not allowed yet: {asked}",
-                hint=f"On the base's branch, {self._invocation.typed('trust')} shows it and asks.",
+                hint=f"On the base's branch, {self.invocation.typed('trust')} shows it and asks.",
             )
 
 

@@ -6,14 +6,13 @@ import difflib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.sessions.project import Project
 from skillgit.cli.sessions.runs import Runs
 from skillgit.cli.sessions.training import runtime_of
 from skillgit.cli.show.progress import paying
 from skillgit.cli.show.scores import Measured, Report
 from skillgit.errors import UsageError, UserError
-from skillgit.evaluation.standalone import SCOPE, Measuring, Scores
+from skillgit.evaluation.standalone import SCOPE, Measuring
 from skillgit.records import Metric, Record, Skill, Split, Task
 from skillgit.store.git.obstacles import refuse_taken_names
 from skillgit.store.git.repository import Repository
@@ -58,11 +57,22 @@ def evaluate_versions(project: Project, options: EvalOptions) -> Report:
     """
     config = project.config
     tasks, where = chosen_tasks(project.tasks(), options)
-    names = [*_first(options.no_worse_than), *options.versions]
+    compared = () if options.no_worse_than is None else (options.no_worse_than,)
+    names = [*compared, *options.versions]
     command = project.typed(SCOPE, *dict.fromkeys(names))
     with open_measuring(project, tasks, names, command=command, again=options.again) as opened:
         measuring, skills = opened
-        scores = _measured(measuring, [*skills.values()], project.invocation, options)
+        wanted = [*skills.values()]
+        with paying(
+            project.invocation,
+            measuring.store,
+            measuring.evaluator.progress,
+            measuring.meter,
+            scope=SCOPE,
+            most=measuring.most_calls(wanted),
+            again=project.invocation.typed(*options.words),
+        ):
+            scores = measuring.measure(wanted)
     store, keys = measuring.store, measuring.evaluator.keys
     versions = [Measured(name, scores[store.object_id(skill)]) for name, skill in skills.items()]
     return Report(
@@ -72,10 +82,6 @@ def evaluate_versions(project: Project, options: EvalOptions) -> Report:
         metric=options.metric or config.gate.metric,
         mixed_weight=config.gate.mixed_weight,
     )
-
-
-def _first(name: str | None) -> tuple[str, ...]:
-    return () if name is None else (name,)
 
 
 @contextmanager
@@ -147,18 +153,3 @@ def skill_of(name: str, project: Project, repository: Repository) -> Skill:
     commit = Runs(repository, project.invocation, skill=project.skill).commit_of(name)
     reader = project.open_store(repository, "")
     return reader.skill_at(commit)
-
-
-def _measured(
-    measuring: Measuring, skills: Sequence[Skill], invocation: Invocation, options: EvalOptions
-) -> dict[str, Scores]:
-    with paying(
-        invocation,
-        measuring.store,
-        measuring.evaluator.progress,
-        measuring.meter,
-        scope=SCOPE,
-        most=measuring.most_calls(skills),
-        again=invocation.typed(*options.words),
-    ):
-        return measuring.measure(skills)

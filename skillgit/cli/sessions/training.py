@@ -69,7 +69,7 @@ def training_session(project: Project, options: TrainOptions) -> Iterator[TrainS
     store.prepare()
     _mention_uncommitted(store, skill, config.repo.onto)
     runs = Runs(repository, invocation, skill=project.skill)
-    start = _start(runs, store, options.start)
+    start = None if options.start is None else store.skill_at(runs.commit_of(options.start))
     if options.new and start is None:
         _mention_unadopted(project, store, skill)
 
@@ -102,10 +102,6 @@ def runtime_of(project: Project, tasks: TaskSet) -> Runtime:
         root=project.root,
         may_run=lambda command: tuple(command) in trusted,
     )
-
-
-def _start(runs: Runs, store: GitStore, version: str | None) -> Skill | None:
-    return None if version is None else store.skill_at(runs.commit_of(version))
 
 
 def prompts_of(project: Project) -> dict[str, str]:

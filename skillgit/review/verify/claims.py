@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillgit.config import GateConfig
 from skillgit.errors import SkillgitError
 from skillgit.gate import mean_score, pool, select_gate_score
-from skillgit.history import NoteLine, Phase, ScoresLine
+from skillgit.history import NoteLine, ScoresLine
 from skillgit.history.trailers import ParsedTrailers, parse_commit, skill_named
 from skillgit.records import Measurements, Metric, Skill
 from skillgit.review.verify.base_revision import BaseRevision, ScoreBasis, SkillAtBase
@@ -17,7 +17,7 @@ from skillgit.review.verify.findings import Claim, Severity, VerifyFinding
 from skillgit.store.git.names import NIGHT_NOTES, NOTES, is_night
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
-from skillgit.store.notes.ledger import parse_lines, pooled
+from skillgit.store.notes.ledger import parse_lines, pooled, tasks_of_steps
 from skillgit.store.notes.notes import Notes
 from skillgit.store.notes.union import fetched_notes
 from skillgit.store.ranges import ChangedCommit, Range
@@ -47,7 +47,7 @@ class KnownScores:
     def rounds(self, object_id: str, basis: ScoreBasis) -> tuple[Measurements, ...]:
         """The measurements of an object on the val tasks, one by one."""
         lines = self._lines(object_id)
-        val = {*basis.val} or _tasks_of_steps(lines, basis.target)
+        val = {*basis.val} or tasks_of_steps(lines, basis.target)
         rounds = pooled(object_id, lines, basis.target, repeats=None, before=None)
         own = ({k: s for k, s in measured.scores.items() if k in val} for measured in rounds)
         return tuple(Measurements(object_id=object_id, scores=scores) for scores in own if scores)
@@ -59,12 +59,6 @@ class KnownScores:
 
     def _lines(self, object_id: str) -> tuple[NoteLine, ...]:
         return parse_lines(line for notes in self._notes for line in notes.lines(object_id))
-
-
-def _tasks_of_steps(lines: Iterable[NoteLine], target: str) -> set[str]:
-    """The tasks that steps measured: the test split is measured by a run's end alone."""
-    measured = (line for line in lines if isinstance(line, ScoresLine) and line.target == target)
-    return {task for line in measured if line.phase is not Phase.END for task in line.tasks}
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,12 @@ def pooled(
     return tuple(Measurements(object_id=object_id, scores=scores) for scores in rounds)
 
 
+def tasks_of_steps(lines: Iterable[NoteLine], target: str) -> set[str]:
+    """The tasks that steps measured: the test split is measured by a run's end alone."""
+    measured = (line for line in lines if isinstance(line, ScoresLine) and line.target == target)
+    return {task for line in measured if line.phase is not Phase.END for task in line.tasks}
+
+
 def rejected(
     lines: Iterable[NoteLine], target: str, *, before: RunPosition | None
 ) -> Sequence[RejectedLine]:
