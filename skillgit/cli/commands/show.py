@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import click
 
@@ -21,25 +19,21 @@ from skillgit.cli.show.version import (
     print_version,
 )
 from skillgit.errors import UserError
-from skillgit.gate import pool
 from skillgit.history import (
     ConfigNote,
-    NoteLine,
-    Phase,
     ReportNote,
     RunCommit,
-    ScoresLine,
     StepNote,
     TestNote,
 )
-from skillgit.records import Action, Score
+from skillgit.records import Action
 from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
+from skillgit.review.pull_request.evidence import val_scores
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import is_night
 from skillgit.store.git_store import GitStore
+from skillgit.store.notes.ledger import first_of
 from skillgit.store.runs.version_notes import NotedVersions
-
-LineT = TypeVar("LineT", bound=NoteLine)
 
 
 @click.command()
@@ -68,7 +62,7 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
     )
     reader = VersionReader(store, runs, repository.cli(project.invocation.environ))
     found = reader.read(commit)
-    report = _first(store.notes_on(commit.id), ReportNote)
+    report = first_of(store.notes_on(commit.id), ReportNote)
     if as_json:
         told = {"report": report.markdown} if report else {}
         print_json("version", {**fields_of(found), **told})
@@ -87,13 +81,13 @@ class VersionReader:
     def read(self, commit: RunCommit) -> VersionReport:
         noted = self._noted(commit)
         lines = self.store.notes_on(noted.id)
-        note = _first(lines, StepNote)
+        note = first_of(lines, StepNote)
         return VersionReport(
             commit=commit,
             hunks=self._hunks(commit, note),
             scores=self._scores(noted),
             note=note,
-            test=_first(lines, TestNote),
+            test=first_of(lines, TestNote),
             look_back=look_back_of(lines),
         )
 
@@ -115,7 +109,9 @@ class VersionReader:
 
     def _scores(self, commit: RunCommit) -> tuple[TaskScore, ...]:
         names = self._task_names(commit)
-        before, after = self._on_val(commit.parent, commit), self._on_val(commit.id, commit)
+        target = commit.state.target
+        before = val_scores(self.store, commit.parent, target)
+        after = val_scores(self.store, commit.id, target)
         if commit.action in (Action.BASELINE, Action.END, Action.EPOCH):
             before = {}
         return tuple(
@@ -129,25 +125,5 @@ class VersionReader:
         if not self.runs.has(commit.run):
             return {}
         *_, baseline = self.runs.history(commit.run)
-        note = _first(self.store.notes_on(baseline.id), ConfigNote)
+        note = first_of(self.store.notes_on(baseline.id), ConfigNote)
         return note.tasks if note else {}
-
-    def _on_val(self, commit_id: str, commit: RunCommit) -> dict[str, Score | None]:
-        """What the ledger knows of a version's skill on val: test is measured by ends alone."""
-        target = commit.state.target
-        object_id = self.store.object_id(self.store.skill_at(commit_id))
-        val = {
-            key
-            for line in self.store.notes_on(object_id)
-            if isinstance(line, ScoresLine) and line.target == target
-            if line.phase is not Phase.END
-            for key in line.tasks
-        }
-        known = pool(
-            object_id, self.store.measurements(object_id, target, repeats=None, before=None)
-        )
-        return {key: score for key, score in known.scores.items() if key in val}
-
-
-def _first(lines: Sequence[NoteLine], kind: type[LineT]) -> LineT | None:
-    return next((line for line in lines if isinstance(line, kind)), None)

@@ -18,6 +18,7 @@ from skillgit.history.notes import NOTE_KINDS
 from skillgit.records import Measurements, Score
 
 LineT = TypeVar("LineT", ScoresLine, RejectedLine)
+KindT = TypeVar("KindT", bound=NoteLine)
 
 
 def pooled(
@@ -82,6 +83,11 @@ def _scored(line: ScoresLine) -> Iterator[tuple[str, Score]]:
             yield task, Score(hard=pair[0], soft=pair[1])
         except ValidationError:
             continue
+
+
+def first_of(lines: Iterable[NoteLine], kind: type[KindT]) -> KindT | None:
+    """The first line of a kind, if there is one."""
+    return next((line for line in lines if isinstance(line, kind)), None)
 
 
 # ── A note's lines ↔ records. What is no line of ours, or of a kind not known here, is skipped.
