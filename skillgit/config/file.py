@@ -46,6 +46,11 @@ class Config(Record):
     budget: BudgetConfig = BudgetConfig()
     sleep: SleepConfig = SleepConfig()
 
+    @property
+    def leaves_process(self) -> bool:
+        """Whether a call of this configuration leaves the process: then its answers cost something."""
+        return any(model.kind.leaves_process for model in (self.target, self.optimizer))
+
     @model_validator(mode="after")
     def _programs_only_do_tasks(self) -> Self:
         for role, model in (("optimizer", self.optimizer), ("judge", self.judge)):

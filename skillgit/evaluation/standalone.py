@@ -11,15 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Self
 
+from skillgit.config import Config
 from skillgit.evaluation.evaluate import evaluate
 from skillgit.evaluation.rollout import Evaluator, most_calls
+from skillgit.evaluation.wiring import Runtime, open_bench
 from skillgit.gate import mean_score
 from skillgit.history import Phase, RunPosition, ScoresLine
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter, StepPaid
 from skillgit.ports import Clock, Ledger
-from skillgit.records import Record, Score, Skill, Task
+from skillgit.records import Record, Score, Skill, Split, Task
 from skillgit.records.canonical import fingerprint
 
 SCOPE = "eval"
@@ -72,6 +75,31 @@ class Measuring:
     max_unscored: float
     meter: Meter
     again: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        config: Config,
+        tasks: Sequence[Task],
+        runtime: Runtime,
+        store: Ledger,
+        journal: Journal,
+        *,
+        again: bool = False,
+    ) -> Self:
+        """What measures on tasks as a configuration says, within its budget."""
+        evaluator = open_bench(config, tasks, runtime)
+        return cls(
+            evaluator=evaluator,
+            store=store,
+            journal=journal,
+            clock=runtime.clock,
+            tasks=tasks,
+            val=frozenset(evaluator.keys[task.id] for task in tasks if task.split is Split.VAL),
+            max_unscored=config.gate.max_unscored,
+            meter=Meter.within(config.budget, clock=runtime.clock),
+            again=again,
+        )
 
     @property
     def target(self) -> str:

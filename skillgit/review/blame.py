@@ -29,7 +29,7 @@ _OF_EPOCHS = (ComparisonNote, MetaSkillNote, SlowUpdateNote)
 _ASKS = (PairKind.REGRESSED, PairKind.PERSISTENT_FAIL)
 
 
-class Origin(Record):
+class LineOrigin(Record):
     """The version that brought a line, and why.
 
     `score` is what the version measured where the line was committed. `edit` is what put the line
@@ -55,7 +55,7 @@ class Origin(Record):
 class TracedLine(BlamedLine):
     """A line with where it is from; `origin` is `None` for what a person wrote."""
 
-    origin: Origin | None
+    origin: LineOrigin | None
 
 
 class Tracer:
@@ -93,11 +93,11 @@ class Tracer:
             self._versions[commit] = tuple(sorted(quoted, key=lambda t: t.step, reverse=True))
         return self._versions[commit]
 
-    def _origin(self, trailers: ParsedTrailers, commit: str, text: str) -> Origin:
+    def _origin(self, trailers: ParsedTrailers, commit: str, text: str) -> LineOrigin:
         lines = self._notes(trailers, commit)
         is_epoch = trailers.action is Action.EPOCH
         step = f"e{self._epoch(trailers, commit, lines)}" if is_epoch else str(trailers.step)
-        origin = Origin(
+        origin = LineOrigin(
             run=trailers.run,
             version=f"{trailers.run}@{step}",
             action=trailers.action,

@@ -21,7 +21,7 @@ from skillgit.redaction import refuse_secrets
 from skillgit.store.git import locks
 from skillgit.store.git.names import NIGHT_NOTES, NOTES, notes_ref, run_ref
 from skillgit.store.git.obstacles import refuse_checked_out, refuse_taken_names
-from skillgit.store.git.refs import RefMovedError, Refs
+from skillgit.store.git.refs import RefMovedError
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.signing import Signer
 from skillgit.store.git.trees import commit_at, tree_of
@@ -59,7 +59,7 @@ class GitStore:
         is_default: bool = True,
     ) -> None:
         self.repository = repository
-        self.refs = Refs(repository.git, repository.common, clock=clock, command=command)
+        self.refs = repository.refs(clock, command)
         self._git = repository.git
         self._skill = skill
         self._skill_name = skill_name

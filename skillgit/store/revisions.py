@@ -12,7 +12,7 @@ from skillgit.errors import UserError
 from skillgit.history import Phase, RunCommit
 from skillgit.records import Action
 from skillgit.store.git.names import HEADS, best_tag, proposal_ref, run_of_ref
-from skillgit.store.git.refs import GIT_ERRORS
+from skillgit.store.git.refs import GIT_ERRORS, ref_target
 from skillgit.store.git.signing import Sign
 from skillgit.store.proposals.adopted import read_lineage
 from skillgit.store.proposals.proposal import Proposal, build_proposal, has_ended
@@ -20,7 +20,6 @@ from skillgit.store.runs.runs import (
     here_or_remote,
     phase_of,
     read_commit,
-    ref_target,
     run_tip,
     walk,
 )

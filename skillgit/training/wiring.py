@@ -35,11 +35,6 @@ class TrainingContext:
     optimizer_model: Callable[[Paid], Optimizer]
 
 
-def is_simulated(config: Config) -> bool:
-    """Whether no call of this configuration leaves the process."""
-    return not any(m.kind.leaves_process for m in (config.target, config.optimizer))
-
-
 def rule_of(config: Config) -> Rule:
     """The gate's rule.
 

@@ -9,10 +9,9 @@ from conftest import FixedClock
 from markdown_it import MarkdownIt
 from night_projects import CHECKED, House, Proposing, asks, make_house
 
-from skillgit.review.pull_request.body import body
+from skillgit.review.pull_request.body import body, public_body
 from skillgit.review.pull_request.evidence import Evidence, gather
-from skillgit.review.pull_request.propose import public_body
-from skillgit.review.verify.findings import Severity, Verdict
+from skillgit.review.verify.findings import Severity, Verification
 from skillgit.review.verify.verify import Verifier
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import open_repository
@@ -36,7 +35,7 @@ def evidence(house: House) -> Evidence:
         return gather(parts.store, find_proposal(repository.git, "night-1"))
 
 
-def verify(house: House, range_: str = "main...skillopt/night-1") -> Verdict:
+def verify(house: House, range_: str = "main...skillopt/night-1") -> Verification:
     repository = open_repository(house.path)
     refs = Refs(repository.git, repository.common, clock=FixedClock())
     found = read_range(repository.git, range_, onto="main")

@@ -6,10 +6,13 @@ trains is imported. What goes wrong completes nothing: a prompt is no place for 
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 from click.shell_completion import (
@@ -31,12 +34,12 @@ VARIABLE = "_SKILLGIT_COMPLETE"
 _PATIENCE = 2.0  # Unit: seconds.
 _RUN = re.compile(r"refs/(?:heads|remotes/.+?)/skillopt/(?:run/)?([a-z]{1,20}-[1-9][0-9]{0,8})")
 _BEST = re.compile(r"refs/tags/skillopt/(?:([a-z0-9-]+)/)?best")
-_STEP = re.compile(r"^Skillopt-Step: ([0-9]+)\nSkillopt-Action: (\S+)$", re.MULTILINE)
+_STEP = "".join(
+    f"%(trailers:key=Skillopt-{key},valueonly,separator=)%x09" for key in ("Step", "Action")
+)
 _MAX_STEPS = 400
 _MAX_CHARS = 4_000_000
 _TASK = re.compile(r'"(?:id|task_id)"\s*:\s*"((?:[^"\\]|\\.)*)"')
-_PATH = re.compile(r"""^\s*(?:path|tasks)\s*=\s*["']([^"'\\]+)["']""", re.MULTILINE)
-_TABLE = re.compile(r"""^\s*name\s*=\s*["']([^"'\\]+)["']""", re.MULTILINE)
 
 
 class Names:
@@ -73,14 +76,16 @@ class Names:
 
     def skills(self) -> list[str]:
         """The skills that skillgit.toml gives a name, or the folders they are in."""
-        text = self._config()
-        folders = [Path(path).parent.name for path in _PATH.findall(text) if path.endswith(".md")]
-        return list(dict.fromkeys([*_TABLE.findall(text), *filter(None, folders)]))
+        tables = _tables(self._config(), "skill")
+        named = (table.get("name") or Path(str(table.get("path"))).parent.name for table in tables)
+        return [str(name) for name in named if name]
 
     def tasks(self) -> list[str]:
         """The ids in the task files that skillgit.toml names."""
-        root = self._root()
-        files = [root / path for path in _PATH.findall(self._config()) if not path.endswith(".md")]
+        root, config = self._root(), self._config()
+        paths = [table.get("path") for table in _tables(config, "tasks")]
+        paths += [table.get("tasks") for table in _tables(config, "skill")]
+        files = [root / path for path in paths if isinstance(path, str)]
         inside = [f for x in files for f in ([x] if x.is_file() else sorted(x.rglob("*.json*")))]
         return list(dict.fromkeys(task for file in inside for task in _TASK.findall(_text(file))))
 
@@ -96,20 +101,21 @@ class Names:
         tips = [ref for ref in self._ours() if ref.endswith(f"/skillopt/run/{run}")]
         if not tips:
             return
-        messages = self._git(
-            "log", f"-{_MAX_STEPS}", "--first-parent", "--format=%B", tips[0], "--"
-        )
+        log = ("log", f"-{_MAX_STEPS}", "--first-parent", f"--format={_STEP}", tips[0], "--")
         epoch = 0
-        for step, action in reversed(_STEP.findall(messages)):
+        for line in reversed(self._git(*log).splitlines()):
+            step, action, _ = line.split("\t")
             epoch += action == "epoch"
             if action == "epoch":
                 yield f"e{epoch}"
-            elif action not in ("revert", "end"):
+            elif step and action not in ("revert", "end"):
                 yield step
                 yield f"{step}+"
 
-    def _config(self) -> str:
-        return _text(self._root() / "skillgit.toml")
+    def _config(self) -> dict[str, Any]:
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            return tomllib.loads(_text(self._root() / "skillgit.toml"))
+        return {}
 
     def _root(self) -> Path:
         return Path(self._git("rev-parse", "--show-toplevel").strip() or self._directory)
@@ -129,6 +135,12 @@ class Names:
         except (OSError, subprocess.SubprocessError):
             return ""
         return done.stdout if done.returncode == 0 else ""
+
+
+def _tables(config: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """The tables of a name, be it one or several."""
+    given = config.get(name, [])
+    return [table for table in (given if isinstance(given, list) else [given]) if table]
 
 
 def _text(file: Path) -> str:

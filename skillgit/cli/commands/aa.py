@@ -8,9 +8,8 @@ import click
 
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.options import skill_option
-from skillgit.cli.sessions.evaluation import skill_of
+from skillgit.cli.sessions.evaluation import open_measuring
 from skillgit.cli.sessions.project import Project, open_project
-from skillgit.cli.sessions.training import runtime_of
 from skillgit.cli.show.output import (
     amount,
     count,
@@ -25,14 +24,9 @@ from skillgit.config import GateConfig
 from skillgit.errors import UserError
 from skillgit.evaluation.noise import Noise, noise_of
 from skillgit.evaluation.standalone import SCOPE, Measuring
-from skillgit.evaluation.wiring import open_evaluator
 from skillgit.gate.power import accept_chance
 from skillgit.gate.rule import Sizes
-from skillgit.models.journal import Journal
-from skillgit.models.paid import Meter
-from skillgit.records import Measurements, Skill, Split
-from skillgit.store.git.obstacles import refuse_taken_names
-from skillgit.training.wiring import is_simulated
+from skillgit.records import Measurements, Skill
 
 _SHOWN = 10
 
@@ -76,35 +70,14 @@ def measure_noise(project: Project, version: str, repeats: int) -> tuple[Noise, 
 
     Raises: every SkillgitError that a config, a repository or a key can be the reason for.
     """
-    config, tasks = project.config, project.tasks()
-    project.require_trust(tasks)
-    durable = not is_simulated(config)
-    repository = project.open_repository(durable=durable)
-    skill = skill_of(version, project, repository)
-    refuse_taken_names(repository, skill=skill.name)
-    repository.identity()
-    store = project.open_store(
-        repository, skill.name, command=project.invocation.typed("aa", version)
-    )
-    runtime = runtime_of(project, tasks)
-    val = [task for task in tasks.tasks if task.split is Split.VAL]
-    evaluator = open_evaluator(config, val, runtime)
-    with Journal(repository.private.journal, durable=durable) as journal:
-        measuring = Measuring(
-            evaluator=evaluator,
-            store=store,
-            journal=journal,
-            clock=runtime.clock,
-            tasks=val,
-            val=frozenset(evaluator.keys.values()),
-            max_unscored=config.gate.max_unscored,
-            meter=Meter.within(config.budget, clock=runtime.clock),
-        )
+    val, command = project.tasks().val, project.invocation.typed("aa", version)
+    with open_measuring(project, val, [version], command=command) as (measuring, skills):
+        skill = skills[version]
         rounds = _rounds(measuring, skill, repeats, project)
-    noise = noise_of(skill, rounds, config.gate)
+    noise = noise_of(skill, rounds, project.config.gate)
     if noise is None:
         raise UserError("no val task has a score in every measurement: there is nothing to compare")
-    return noise, {key: task_id for task_id, key in evaluator.keys.items()}
+    return noise, {key: task_id for task_id, key in measuring.evaluator.keys.items()}
 
 
 def _rounds(

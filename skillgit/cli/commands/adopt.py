@@ -9,9 +9,7 @@ from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.show.output import json_option, print_commands, print_json
 from skillgit.errors import RepositoryError, UsageError, UserError
-from skillgit.history.run_names import is_night
-from skillgit.store.git.names import HEADS, run_ref
-from skillgit.store.git.refs import Refs
+from skillgit.store.git.names import HEADS, is_night, run_ref
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.signing import signer_of
 from skillgit.store.proposals.adopt import Adopter, AdoptState, Regate
@@ -63,13 +61,8 @@ def command(
     repository = project.open_repository()
     words = ["adopt", version, *(["--into", into] if into is not None else [])]
     words += ["--only", only] if only is not None else []
-    refs = Refs(
-        repository.git,
-        repository.common,
-        clock=invocation.clock,
-        command=project.typed(*words, *(["--merge"] if merge else [])),
-    )
-    cli = project.git_in(repository)
+    refs = project.refs(repository, *words, *(["--merge"] if merge else []))
+    cli = repository.cli(invocation.environ)
     sign = signer_of(repository.git, cli)
     proposal = find_proposal(repository.git, version, skill=project.skill, sign=sign)
     if proposal.commit is None:

@@ -26,9 +26,8 @@ from skillgit.cli.show.output import (
 from skillgit.cli.show.version import edit_words, task_words
 from skillgit.errors import UsageError
 from skillgit.records import SourceType
-from skillgit.review.blame import Origin, TracedLine, Tracer
-from skillgit.store.git.refs import Refs
-from skillgit.store.git.repository import Repository, open_repository
+from skillgit.review.blame import LineOrigin, TracedLine, Tracer
+from skillgit.store.git.repository import Repository
 from skillgit.store.runs.version_notes import NotedVersions
 from skillgit.store.skills.blame import blame
 from skillgit.store.skills.skills import committed_skill
@@ -65,15 +64,12 @@ def command(
     """
     wanted = _range(lines)
     project = open_project(invocation, skill)
-    repository = open_repository(invocation.directory)
+    repository = project.open_repository()
     main = committed_skill(repository, project.config.skill, project.config.repo.onto).main.path
     file = main if path is None else _from_root(path, project)
     commit = _commit(rev, project, repository)
-    blamed = blame(project.git_in(repository), file, commit=commit, lines=wanted)
-    refs = Refs(
-        repository.git, repository.common, clock=invocation.clock, command=project.typed("blame")
-    )
-    noted = NotedVersions(repository.git, refs)
+    blamed = blame(repository.cli(invocation.environ), file, commit=commit, lines=wanted)
+    noted = NotedVersions(repository.git, project.refs(repository, "blame"))
     tracer = Tracer(repository, noted, file, is_main=file == main)
     traced = [tracer.trace(line) for line in blamed]
     if as_json:
@@ -139,7 +135,7 @@ def _row(line: TracedLine) -> tuple[str, ...]:
     return (str(line.number), *cells)
 
 
-def _asked(origin: Origin) -> str:
+def _asked(origin: LineOrigin) -> str:
     """What asked for a line, in a few words."""
     if origin.edit is not None:
         return count(origin.edit.support_count, _kind(origin))
@@ -150,7 +146,7 @@ def _asked(origin: Origin) -> str:
     return "-"
 
 
-def _kind(origin: Origin) -> str:
+def _kind(origin: LineOrigin) -> str:
     is_failure = origin.edit is None or origin.edit.source_type is SourceType.FAILURE
     return "failing task" if is_failure else "passing task"
 
@@ -169,7 +165,7 @@ def _print_stories(lines: Sequence[TracedLine]) -> None:
             print(f"  {told}")
 
 
-def _story(line: TracedLine, commit: str | None, origin: Origin | None) -> Iterator[str]:
+def _story(line: TracedLine, commit: str | None, origin: LineOrigin | None) -> Iterator[str]:
     if commit is None:
         yield "not committed yet"
         return

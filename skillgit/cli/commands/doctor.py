@@ -10,7 +10,7 @@ import click
 from skillgit.cli.app.crash import secrets_of, without_secrets
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.doctor.checkup import checkup
-from skillgit.cli.doctor.rows import DoctorContext, Row, State
+from skillgit.cli.doctor.rows import DoctorContext, DoctorRow, State
 from skillgit.cli.show.output import json_option, print_json, printable
 
 _NAME = 20
@@ -48,7 +48,7 @@ def command(context: click.Context, *, offline: bool, transcripts: bool, as_json
     context.exit(1 if states[State.BAD] else 0)
 
 
-def _safe(row: Row, invocation: Invocation) -> Row:
+def _safe(row: DoctorRow, invocation: Invocation) -> DoctorRow:
     """The row as it may be shown: without any key, wherever it may have come from."""
 
     def safe(text: str) -> str:
@@ -57,7 +57,7 @@ def _safe(row: Row, invocation: Invocation) -> Row:
     return row.model_copy(update={"says": safe(row.says), "do": safe(row.do)})
 
 
-def _print(row: Row) -> None:
+def _print(row: DoctorRow) -> None:
     print(f"{row.state.value:<5} {row.name:<{_NAME}} {printable(row.says)}")
     for line in row.do.splitlines():
         print(f"{'':<5} {'':<{_NAME}} > {printable(line)}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from skillgit.cli.app.invocation import Invocation
@@ -46,16 +48,11 @@ from skillgit.records import Metric, Split
 @click.pass_obj
 def command(
     invocation: Invocation,
+    /,
     *,
     skill: str | None,
-    versions: tuple[str, ...],
-    split: str | None,
-    tasks: tuple[str, ...],
-    again: bool,
-    metric: str | None,
-    min_score: float | None,
-    no_worse_than: str | None,
     as_json: bool,
+    **chosen: Any,
 ) -> None:
     """Score versions of the skill; compare all of them with the first.
 
@@ -71,15 +68,7 @@ def command(
 
     Exits with 1 when --min-score or --no-worse-than fails.
     """
-    options = EvalOptions(
-        versions=versions,
-        split=Split(split) if split else None,
-        tasks=tasks,
-        again=again,
-        min_score=min_score,
-        no_worse_than=no_worse_than,
-        metric=Metric(metric) if metric else None,
-    )
+    options = EvalOptions(**chosen)
     report = evaluate_versions(open_project(invocation, skill), options)
     failures = failed(report, options)
     if as_json:

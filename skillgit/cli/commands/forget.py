@@ -46,10 +46,10 @@ def command(
     private_data = PrivateData(open_repository(invocation.directory), invocation)
     flags = {ANSWERS: answers, SESSIONS: sessions, TEXTS: texts}
     kinds = [kind for kind, is_wanted in flags.items() if is_wanted]
-    holdings = private_data.holdings()
-    meant = [holding for holding in holdings if holding.kind in kinds and holding.size]
+    stored = private_data.stored()
+    meant = [data for data in stored if data.kind in kinds and data.size]
     if not kinds:
-        _show(holdings, invocation, as_json=as_json)
+        _show(stored, invocation, as_json=as_json)
         return
     private_data.refuse_needed(kinds)
     if meant and not yes:
@@ -57,25 +57,29 @@ def command(
     for kind in kinds:
         private_data.forget(kind)
     if as_json:
-        for holding in meant:
-            print_json("forgotten", {"what": holding.kind, "bytes": holding.size})
+        for data in meant:
+            print_json("forgotten", {"what": data.kind, "bytes": data.size})
         return
-    freed = sum(holding.size for holding in meant)
+    freed = sum(data.size for data in meant)
     print(f"{file_size(freed)} forgotten" if freed else "there was nothing to forget")
 
 
-def _show(holdings: list[StoredData], invocation: Invocation, *, as_json: bool) -> None:
+def _show(stored: list[StoredData], invocation: Invocation, *, as_json: bool) -> None:
     if as_json:
-        for holding in holdings:
-            fields = {"what": holding.kind, "bytes": holding.size, "kept": holding.kept}
+        for data in stored:
+            fields = {"what": data.kind, "bytes": data.size, "kept": data.kept}
             print_json("holding", fields)
         return
     rows = [
-        (h.kind, file_size(h.size), h.about + (f" (kept: {h.kept})" if h.kept else ""))
-        for h in holdings
+        (
+            data.kind,
+            file_size(data.size),
+            data.about + (f" (kept: {data.kept})" if data.kept else ""),
+        )
+        for data in stored
     ]
     print_table(("what", "size", "of"), rows, right=frozenset((1,)))
-    flags = [f"--{holding.kind}" for holding in holdings if holding.size]
+    flags = [f"--{data.kind}" for data in stored if data.size]
     if flags:
         print_commands([invocation.typed("forget", flag) for flag in flags], title="To forget it:")
 
@@ -85,8 +89,8 @@ def _ask(meant: list[StoredData], invocation: Invocation, kinds: list[str]) -> N
 
     Raises: UserError when nobody does.
     """
-    for holding in meant:
-        say(f"{holding.kind}, {file_size(holding.size)}: {holding.about}")
+    for data in meant:
+        say(f"{data.kind}, {file_size(data.size)}: {data.about}")
     if not sys.stdin.isatty():
         again = invocation.typed("forget", *(f"--{kind}" for kind in kinds), "--yes")
         raise UserError("nobody is there to agree", hint=f"{again} does not ask.")

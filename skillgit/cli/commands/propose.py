@@ -13,8 +13,7 @@ from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.show.output import count, json_option, print_json, printable, say
 from skillgit.errors import UserError
-from skillgit.history.run_names import is_night
-from skillgit.review.pull_request.body import title
+from skillgit.review.pull_request.body import public_body, refuse_secrets, title
 from skillgit.review.pull_request.evidence import Evidence, gather
 from skillgit.review.pull_request.forge import (
     Host,
@@ -23,9 +22,7 @@ from skillgit.review.pull_request.forge import (
     PullRequestClient,
     read_host,
 )
-from skillgit.review.pull_request.propose import public_body, refuse_secrets
-from skillgit.store.git.git_cli import GitCli
-from skillgit.store.git.names import HEADS
+from skillgit.store.git.names import HEADS, is_night
 from skillgit.store.ranges import range_between
 from skillgit.store.remotes.publish import Destination, Publisher
 from skillgit.store.remotes.remotes import Remotes
@@ -117,7 +114,7 @@ def _make_offer(project: Project, version: str, asked_remote: str | None) -> _Of
     )
     evidence = gather(store, proposal)
     refuse_secrets(range_between(repository.git, evidence.base, evidence.commit))
-    cli = GitCli(repository.workdir or repository.git_dir, invocation.environ)
+    cli = repository.cli(invocation.environ)
     remotes = Remotes(cli)
     remote = remotes.choose(asked_remote, onto=onto)
     publisher = Publisher(repository, store.refs, cli)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import click
 
@@ -13,27 +11,28 @@ from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.project import open_project
 from skillgit.cli.sessions.runs import Runs
 from skillgit.cli.show.output import json_option, print_json, printable
-from skillgit.cli.show.version import TaskScore, Version, fields_of, look_back_of, print_version
+from skillgit.cli.show.version import (
+    TaskScore,
+    VersionReport,
+    fields_of,
+    look_back_of,
+    print_version,
+)
 from skillgit.errors import UserError
-from skillgit.gate import pool
 from skillgit.history import (
     ConfigNote,
-    NoteLine,
-    Phase,
     ReportNote,
     RunCommit,
-    ScoresLine,
     StepNote,
     TestNote,
 )
-from skillgit.history.run_names import is_night
-from skillgit.records import Action, Score
+from skillgit.records import Action
 from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
+from skillgit.review.pull_request.evidence import val_scores
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git_store import GitStore
+from skillgit.store.notes.ledger import first_of
 from skillgit.store.runs.version_notes import NotedVersions
-
-LineT = TypeVar("LineT", bound=NoteLine)
 
 
 @click.command()
@@ -60,9 +59,9 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
     store = project.of_skill(commit.state.skill).open_store(
         repository, commit.state.skill, private=True, memory=is_night(commit.run)
     )
-    reader = _Reader(store, runs, project.git_in(repository))
+    reader = VersionReader(store, runs, repository.cli(project.invocation.environ))
     found = reader.read(commit)
-    report = _first(store.notes_on(commit.id), ReportNote)
+    report = first_of(store.notes_on(commit.id), ReportNote)
     if as_json:
         told = {"report": report.markdown} if report else {}
         print_json("version", {**fields_of(found), **told})
@@ -73,21 +72,21 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class VersionReader:
     store: GitStore
     runs: Runs
     git: GitCli
 
-    def read(self, commit: RunCommit) -> Version:
+    def read(self, commit: RunCommit) -> VersionReport:
         noted = self._noted(commit)
         lines = self.store.notes_on(noted.id)
-        note = _first(lines, StepNote)
-        return Version(
+        note = first_of(lines, StepNote)
+        return VersionReport(
             commit=commit,
             hunks=self._hunks(commit, note),
             scores=self._scores(noted),
             note=note,
-            test=_first(lines, TestNote),
+            test=first_of(lines, TestNote),
             look_back=look_back_of(lines),
         )
 
@@ -109,7 +108,9 @@ class _Reader:
 
     def _scores(self, commit: RunCommit) -> tuple[TaskScore, ...]:
         names = self._task_names(commit)
-        before, after = self._on_val(commit.parent, commit), self._on_val(commit.id, commit)
+        target = commit.state.target
+        before = val_scores(self.store, commit.parent, target)
+        after = val_scores(self.store, commit.id, target)
         if commit.action in (Action.BASELINE, Action.END, Action.EPOCH):
             before = {}
         return tuple(
@@ -123,25 +124,5 @@ class _Reader:
         if not self.runs.has(commit.run):
             return {}
         *_, baseline = self.runs.history(commit.run)
-        note = _first(self.store.notes_on(baseline.id), ConfigNote)
+        note = first_of(self.store.notes_on(baseline.id), ConfigNote)
         return note.tasks if note else {}
-
-    def _on_val(self, commit_id: str, commit: RunCommit) -> dict[str, Score | None]:
-        """What the ledger knows of a version's skill on val: test is measured by ends alone."""
-        target = commit.state.target
-        object_id = self.store.object_id(self.store.skill_at(commit_id))
-        val = {
-            key
-            for line in self.store.notes_on(object_id)
-            if isinstance(line, ScoresLine) and line.target == target
-            if line.phase is not Phase.END
-            for key in line.tasks
-        }
-        known = pool(
-            object_id, self.store.measurements(object_id, target, repeats=None, before=None)
-        )
-        return {key: score for key, score in known.scores.items() if key in val}
-
-
-def _first(lines: Sequence[NoteLine], kind: type[LineT]) -> LineT | None:
-    return next((line for line in lines if isinstance(line, kind)), None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from skillgit.cli.app.invocation import Invocation
@@ -41,6 +43,7 @@ FORMATS = click.Choice(["json_schema", "json_object"])
 @click.option("--key", metavar="KEY", help="Answer 401 to any other key.")
 @click.option(
     "--refuse-format",
+    "refuses",
     metavar="FORMAT",
     type=FORMATS,
     multiple=True,
@@ -66,17 +69,14 @@ FORMATS = click.Choice(["json_schema", "json_object"])
 @click.pass_obj
 def command(
     invocation: Invocation,
+    /,
     *,
     port: int,
     latency: float,
     obedience: float | None,
     noise: float | None,
     forgetting: float | None,
-    key: str | None,
-    refuse_format: tuple[str, ...],
-    busy_every: int,
-    retry_after: float,
-    garbled_every: int,
+    **behaviour: Any,
 ) -> None:
     """Serve the simulated model on loopback, as chat completions.
 
@@ -88,16 +88,7 @@ def command(
     simulation = SimulationConfig.model_validate(
         {"latency_ms": latency, **{k: v for k, v in chances.items() if v is not None}}
     )
-    settings = ServerSettings.model_validate(
-        {
-            "simulation": simulation,
-            "key": key,
-            "refuses": refuse_format,
-            "busy_every": busy_every,
-            "retry_after": retry_after,
-            "garbled_every": garbled_every,
-        }
-    )
+    settings = ServerSettings(simulation=simulation, **behaviour)
     with _listening(settings, invocation, port) as server:
         print(server.url, flush=True)
         words = ("init", "SKILL", "--base-url", server.url)

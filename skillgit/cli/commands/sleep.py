@@ -81,7 +81,7 @@ def command(
 
 def _sleep(project: Project, seeds: tuple[Task, ...] | None, *, dry_run: bool) -> CycleOutcome:
     with night_session(project, seeds) as room:
-        watch = _Watch(room)
+        watch = NightView(room)
         parts = replace(room.parts, watch=watch.opened)
         try:
             with shown(watch.look):
@@ -91,11 +91,11 @@ def _sleep(project: Project, seeds: tuple[Task, ...] | None, *, dry_run: bool) -
         except WaitingError as error:
             raise _all_questions(room, project) or error from error
         repository = parts.store.repository
-        gc_auto(project.git_in(repository))
+        gc_auto(repository.cli(project.invocation.environ))
         return outcome
 
 
-class _Watch:
+class NightView:
     """What the display looks at, from another thread."""
 
     def __init__(self, room: NightSession) -> None:
@@ -163,15 +163,7 @@ def _print(project: Project, outcome: CycleOutcome, *, dry_run: bool) -> None:
     branch = outcome.staging_branch
     if branch is None:
         return
-    run = branch.rpartition("/")[2]
-    onto = project.config.repo.onto
-    print_commands(
-        [
-            project.invocation.typed_git("diff", f"{onto}...{branch}"),
-            project.typed("adopt", run),
-            project.typed("reject", run, "-m", "WHY"),
-        ]
-    )
+    print_commands(project.commands_about(branch.rpartition("/")[2]))
 
 
 def _fields(outcome: CycleOutcome) -> dict[str, object]:

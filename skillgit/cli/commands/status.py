@@ -17,8 +17,7 @@ from skillgit.cli.show.output import json_option, number, print_commands, print_
 from skillgit.history import RunCommit
 from skillgit.history.run_names import is_night
 from skillgit.records import Action
-from skillgit.store.git.names import HEADS, best_tag, proposal_ref
-from skillgit.store.git.refs import Refs
+from skillgit.store.git.names import HEADS, best_tag, is_night, proposal_ref
 from skillgit.store.git.repository import Repository
 from skillgit.store.proposals.adopted import is_adopted, read_lineage
 from skillgit.store.revisions import best_commit
@@ -148,8 +147,7 @@ def _read(project: Project, skills: Sequence[Project]) -> list[SkillStatus]:
 
 def _status(runs: Runs, project: Project, repository: Repository, run: str) -> RunStatus:
     commits = list(runs.history(run))
-    refs = Refs(repository.git, repository.common, clock=project.invocation.clock)
-    proposal = refs.read(proposal_ref(run))
+    proposal = repository.refs(project.invocation.clock).read(proposal_ref(run))
     adopted = None
     if proposal is not None:
         onto = str(repository.onto_commit(commits[0].state.onto).id)

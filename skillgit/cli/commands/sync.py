@@ -9,7 +9,6 @@ import click
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.show.output import count, json_option, print_json, say
-from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.locks import held
 from skillgit.store.git.names import best_tag
 from skillgit.store.git.repository import Repository
@@ -67,7 +66,7 @@ class _Exchange:
         self.best: str | None = None
         self.stores = [_store(each, repository) for each in project.each()]
         self.refs = self.stores[0].refs
-        self.cli = GitCli(repository.workdir or repository.git_dir, project.invocation.environ)
+        self.cli = repository.cli(project.invocation.environ)
         self.remotes = Remotes(self.cli)
         self._sync = Sync(repository, self.refs, self.cli, project.invocation.clock)
         self._common, self._private = repository.common, repository.private

@@ -9,7 +9,7 @@ import click
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.project import open_project
-from skillgit.cli.show.output import count, json_option, one_line, print_json, printable
+from skillgit.cli.show.output import count, json_option, one_line, print_json, printable, some_of
 from skillgit.judges import looks_at_shape_only
 from skillgit.records import Split
 from skillgit.tasks import TasksReport, report_tasks
@@ -55,10 +55,10 @@ def _print(report: TasksReport) -> None:
         for group in report.near_duplicates:
             where = " and ".join(group.splits) or "no split yet"
             apart = "  (apart: the score of one tells of the other)" * (len(group.splits) > 1)
-            print(f"  in {where}: {_ids(group.ids)}{apart}")
+            print(f"  in {where}: {some_of(group.ids, _MOST_IDS)}{apart}")
     if report.shape_only:
         print(f"\nForm only: {count(len(report.shape_only), 'task')} {_ABOUT_SHAPE}")
-        print(f"  {_ids(report.shape_only)}")
+        print(f"  {some_of(report.shape_only, _MOST_IDS)}")
     if report.broken:
         print(f"\nBroken: {count(len(report.broken), 'row')} cannot be used")
         for line in report.broken:
@@ -85,12 +85,6 @@ def _in_order(splits: Mapping[str, int]) -> dict[str, int]:
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {name}" for name, n in counts.items()) or "none"
-
-
-def _ids(ids: tuple[str, ...]) -> str:
-    shown = ", ".join(printable(name) for name in ids[:_MOST_IDS])
-    more = len(ids) - _MOST_IDS
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _print_objects(report: TasksReport) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -51,15 +52,12 @@ COUNT = click.IntRange(1)
 @click.pass_obj
 def command(
     invocation: Invocation,
+    /,
     *,
     skill: str | None,
-    new: bool,
-    start: str | None,
-    epochs: int | None,
-    workers: int | None,
-    force: bool,
     only_estimate: bool,
     as_json: bool,
+    **chosen: Any,
 ) -> None:
     """Train the skill that skillgit.toml names, a commit a step.
 
@@ -67,9 +65,9 @@ def command(
     answered before is not paid for twice. Neither the work tree nor the
     index is touched. Ctrl-C stops it at any moment.
     """
-    if new and start is not None:
+    options = TrainOptions(**chosen)
+    if options.new and options.start is not None:
         raise click.UsageError("--from begins a new run by itself: leave out --new")
-    options = TrainOptions(new=new, start=start, epochs=epochs, workers=workers, force=force)
     if only_estimate:
         print_foreseen(foresee(open_project(invocation, skill), options), as_json=as_json)
         return
@@ -101,7 +99,7 @@ def run_training(
             invocation.resume = _to_resume(project, options)
             _announce(session)
             _iterate(session, as_json=as_json)
-            gc_auto(project.git_in(session.store.repository))
+            gc_auto(session.store.repository.cli(invocation.environ))
         invocation.resume = None
         return conclusion_of(session.store, run.name)
 
@@ -128,7 +126,7 @@ def _announce(session: TrainSession) -> None:
 
 
 def _iterate(session: TrainSession, *, as_json: bool) -> None:
-    watch = _Watch(session)
+    watch = TrainingView(session)
     with shown(watch.look) as write:
         for recorded in _watched(session, watch):
             line = step_line(recorded, session.opened.training.total_steps)
@@ -140,14 +138,14 @@ def _iterate(session: TrainSession, *, as_json: bool) -> None:
                 write(f"warning: {warning}")
 
 
-def _watched(session: TrainSession, watch: _Watch) -> Iterator[Recorded]:
+def _watched(session: TrainSession, watch: TrainingView) -> Iterator[Recorded]:
     for recorded in train(session.opened.training):
         watch.state = recorded.entry.state
         watch.steps_done += recorded.entry.phase is Phase.STEP
         yield recorded
 
 
-class _Watch:
+class TrainingView:
     """What the display looks at, from another thread."""
 
     def __init__(self, session: TrainSession) -> None:

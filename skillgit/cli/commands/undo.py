@@ -6,8 +6,6 @@ import click
 
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.show.output import count, json_option, one_line, print_commands, print_json
-from skillgit.store.git.git_cli import GitCli
-from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import open_repository
 from skillgit.store.proposals.undo import Undoer
 
@@ -27,11 +25,8 @@ def command(invocation: Invocation, *, branch: str | None, dry_run: bool, as_jso
     Again, it takes back the adopt before.
     """
     repository = open_repository(invocation.directory)
-    refs = Refs(
-        repository.git, repository.common, clock=invocation.clock, command=invocation.typed("undo")
-    )
-    cli = GitCli(repository.workdir or repository.git_dir, invocation.environ)
-    undoer = Undoer(repository, refs, cli)
+    refs = repository.refs(invocation.clock, invocation.typed("undo"))
+    undoer = Undoer(repository, refs, repository.cli(invocation.environ))
     move = undoer.find(branch)
     if not dry_run:
         undoer.undo(move)

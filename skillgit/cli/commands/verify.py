@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -29,19 +30,17 @@ from skillgit.judges import judge_commands, judge_programs
 from skillgit.models.journal import Journal
 from skillgit.records import Role
 from skillgit.review.verify.base_revision import BaseRevision, SkillAtBase, read_base_revision
-from skillgit.review.verify.findings import Rerun, Severity, Verdict
-from skillgit.review.verify.rerun import Remeasuring
+from skillgit.review.verify.findings import Rerun, Severity, Verification
+from skillgit.review.verify.rerun import Remeasuring, with_reruns
 from skillgit.review.verify.summary import summary
-from skillgit.review.verify.verify import Verifier, with_reruns
+from skillgit.review.verify.verify import Verifier
 from skillgit.runtime.processes import command_digest
 from skillgit.runtime.progress import Progress
-from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository, open_repository
 from skillgit.store.git_store import GitStore
 from skillgit.store.ranges import Range, read_range, snapshot
 from skillgit.store.skills.skills import skill_in_commit
 from skillgit.tasks import TaskSet
-from skillgit.training.wiring import is_simulated
 
 FAILED = 1
 
@@ -74,19 +73,14 @@ def command(
     if something is found.
     """
     repository = open_repository(invocation.directory)
-    found = _range(repository, range_, invocation)
-    ground = read_base_revision(repository, found.base)
-    refs = Refs(
-        repository.git,
-        repository.common,
-        clock=invocation.clock,
-        command=invocation.typed("verify", range_),
-    )
-    with _root(ground) as root:
+    proposed = _range(repository, range_, invocation)
+    base_revision = read_base_revision(repository, proposed.base)
+    refs = repository.refs(invocation.clock, invocation.typed("verify", range_))
+    with _root(base_revision) as root:
         verifier = Verifier(repository, refs, invocation.clock, root=root)
-        verdict = verifier.verify(range_, found, body=_read(invocation, body))
+        verdict = verifier.verify(range_, proposed, body=_read(invocation, body))
         if rerun:
-            again = _Rerun(invocation, repository, ground, root).run(found)
+            again = _Rerun(invocation, repository, base_revision, root).run(proposed)
             verdict = with_reruns(verdict, tuple(again))
     if page is not None:
         _append(invocation.path(page), summary(verdict))
@@ -100,10 +94,10 @@ def _range(repository: Repository, typed: str, invocation: Invocation) -> Range:
     onto = "HEAD"
     if typed.startswith(".") or ".." not in typed:
         onto = read_base_revision(repository, _head(repository, invocation)).onto
-    found = read_range(repository.git, typed, onto=onto)
-    if not found.commits:
-        say(f"note: {found.head[:12]} has nothing that {found.base[:12]} has not")
-    return found
+    proposed = read_range(repository.git, typed, onto=onto)
+    if not proposed.commits:
+        say(f"note: {proposed.head[:12]} has nothing that {proposed.base[:12]} has not")
+    return proposed
 
 
 def _head(repository: Repository, invocation: Invocation) -> str:
@@ -116,16 +110,16 @@ def _head(repository: Repository, invocation: Invocation) -> str:
 
 
 @contextmanager
-def _root(ground: BaseRevision) -> Iterator[str | None]:
+def _root(base_revision: BaseRevision) -> Iterator[str | None]:
     """The base's files in a folder, where what measures is programs among them."""
     try:
-        needed = any(ground.runs_programs(skill) for skill in ground.skills.values())
+        needed = any(base_revision.runs_programs(skill) for skill in base_revision.skills.values())
     except UserError:
         needed = False  # the claims say what is wrong with the tasks
     if not needed:
         yield None
         return
-    with snapshot(ground.repository.git, ground.base) as folder:
+    with snapshot(base_revision.repository.git, base_revision.base) as folder:
         yield str(folder)
 
 
@@ -148,69 +142,69 @@ def _append(file: Path, text: str) -> None:
         raise UserError(f"cannot write {file}: {error.strerror}") from error
 
 
+@dataclass(frozen=True)
 class _Rerun:
     """Measures base and proposal again, as the base says, once a person has trusted that."""
 
-    def __init__(
-        self, invocation: Invocation, repository: Repository, ground: BaseRevision, root: str | None
-    ) -> None:
-        self._invocation = invocation
-        self._repository = repository
-        self._ground = ground
-        self._root = root
-        self._tree = worktree_at(invocation.directory, invocation.environ)
+    invocation: Invocation
+    repository: Repository
+    base_revision: BaseRevision
+    root: str | None
 
-    def run(self, found: Range) -> Iterator[Rerun]:
+    def run(self, proposed: Range) -> Iterator[Rerun]:
         """What each skill that the range touches came to."""
-        for skill in self._ground.skills.values():
-            if any(skill.declares(change.path) for change in found.changes):
-                yield self._one(skill, found)
+        for skill in self.base_revision.skills.values():
+            if any(skill.declares(change.path) for change in proposed.changes):
+                yield self._one(skill, proposed)
 
-    def _one(self, skill: SkillAtBase, found: Range) -> Rerun:
-        config, git = skill.config, self._repository.git
-        tasks = self._ground.tasks(skill)
+    def _one(self, skill: SkillAtBase, proposed: Range) -> Rerun:
+        config, git = skill.config, self.repository.git
+        tasks = self.base_revision.tasks(skill)
         commands = judge_commands(tasks.tasks)
         self._require_trust(config, tasks)
-        before, after = (skill_in_commit(git, c, config.skill) for c in (found.base, found.head))
+        before, after = (
+            skill_in_commit(git, c, config.skill) for c in (proposed.base, proposed.head)
+        )
         store = GitStore(
-            self._repository,
+            self.repository,
             config.skill,
             skill_name=skill.name,
-            clock=self._invocation.clock,
-            command=self._invocation.typed("verify", "--rerun"),
+            clock=self.invocation.clock,
+            command=self.invocation.typed("verify", "--rerun"),
         )
         runtime = Runtime(
             key_of=self._key_of,
-            clock=self._invocation.clock,
-            prompts=self._ground.prompts(),
+            clock=self.invocation.clock,
+            prompts=self.base_revision.prompts(),
             progress=Progress(),
-            variables=self._invocation.environ,
-            root=self._root,
+            variables=self.invocation.environ,
+            root=self.root,
             may_run=lambda command: tuple(command) in commands,
         )
-        path, durable = self._repository.private.journal, not is_simulated(config)
+        path, durable = self.repository.private.journal, config.leaves_process
         with Journal(path, durable=durable) as journal:
             return Remeasuring(skill, tasks, store, journal, runtime).compare(before, after)
 
     def _key_of(self, role: Role, model: ModelConfig) -> str | None:
-        return find_key(model, role.value, self._invocation, self._tree)
+        tree = worktree_at(self.invocation.directory, self.invocation.environ)
+        return find_key(model, role.value, self.invocation, tree)
 
     def _require_trust(self, config: Config, tasks: TaskSet) -> None:
         missing = untrusted(
             config,
-            TrustFile(self._repository.private.trust).read(),
+            TrustFile(self.repository.private.trust).read(),
             judge_programs(tasks.tasks),
-            digest_of=lambda command: command_digest(command, self._root),
+            digest_of=lambda command: command_digest(command, self.root),
         )
         if missing:
             asked = "; ".join(demand.line for demand in missing)
             raise UserError(
                 f"measuring again asks for something that you have not allowed yet: {asked}",
-                hint=f"On the base's branch, {self._invocation.typed('trust')} shows it and asks.",
+                hint=f"On the base's branch, {self.invocation.typed('trust')} shows it and asks.",
             )
 
 
-def _print(verdict: Verdict) -> None:
+def _print(verdict: Verification) -> None:
     for finding in verdict.findings:
         where, message = one_line(finding.where), one_line(finding.message)
         print(f"{finding.severity.value}: {finding.check}: {where}: {message}")
@@ -231,7 +225,7 @@ def _print(verdict: Verdict) -> None:
     print(f"{count(verdict.commits, 'commit')}: {came}{warnings}")
 
 
-def _print_json(verdict: Verdict) -> None:
+def _print_json(verdict: Verification) -> None:
     for finding in verdict.findings:
         print_json("finding", finding.model_dump(mode="json"))
     for claim in verdict.claims:

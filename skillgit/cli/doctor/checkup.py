@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from skillgit.cli.doctor import kept, machine, setup
-from skillgit.cli.doctor.rows import DoctorContext, Row, bad
+from skillgit.cli.doctor.rows import DoctorContext, DoctorRow, NotOpenedError, bad
 from skillgit.errors import SkillgitError
 
-CHECKS: Mapping[str, Callable[[DoctorContext], Iterator[Row]]] = {
+CHECKS: Mapping[str, Callable[[DoctorContext], Iterator[DoctorRow]]] = {
     "skillgit": machine.programs,
     "repository": machine.repository,
     "identity": machine.identity,
@@ -33,10 +33,12 @@ CHECKS: Mapping[str, Callable[[DoctorContext], Iterator[Row]]] = {
 """The checks in their order: each may need what an earlier one has opened."""
 
 
-def checkup(context: DoctorContext) -> Iterator[Row]:
+def checkup(context: DoctorContext) -> Iterator[DoctorRow]:
     """The rows of every check; an error that ends a check is its last row."""
     for name, check in CHECKS.items():
         try:
             yield from check(context)
+        except NotOpenedError:
+            continue
         except SkillgitError as error:
             yield bad(name, error.message, error.hint)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from pydantic import ValidationError
 
-from skillgit.cli.doctor.rows import DoctorContext, Row, bad, ok, warn
+from skillgit.cli.doctor.rows import DoctorContext, DoctorRow, bad, ok, warn
 from skillgit.cli.sessions.runs import Runs
 from skillgit.cli.show.output import count, file_size
 from skillgit.history import ScoresLine, StepNote
@@ -17,7 +17,7 @@ from skillgit.models.journal import Journal
 from skillgit.records import Action, Score
 from skillgit.store.git.inspection import private_files
 from skillgit.store.git.names import NIGHT_NOTES, NOTES
-from skillgit.store.git.repository import Repository
+from skillgit.store.git.private import FOLDER
 from skillgit.store.git_store import GitStore
 from skillgit.store.notes.ledger import parse_line
 from skillgit.store.notes.note_losses import Loss, lost_lines, noted_objects
@@ -28,25 +28,23 @@ from skillgit.store.runs.runs import read_commit
 _SHORT = 12
 
 
-def notes(context: DoctorContext) -> Iterator[Row]:
+def notes(context: DoctorContext) -> Iterator[DoctorRow]:
     """Whether every line of the notes can be read, and none that once stood there is gone."""
-    if context.repository is None:
-        return
-    moves = list(_moves(context.repository))
+    moves = _moves(context)
     for ref in (NOTES, NIGHT_NOTES):
         name = ref.removeprefix("refs/")
-        yield from _lines(context, context.repository, name, ref)
+        yield from _lines(context, name, ref)
         of_ref = [move for move in moves if move.get("ref") == ref]
         lost = lost_lines(context.repository.git, ref, of_ref)
         if lost:
             yield _loss(context, name, lost)
 
 
-def _lines(context: DoctorContext, repository: Repository, name: str, ref: str) -> Iterator[Row]:
+def _lines(context: DoctorContext, name: str, ref: str) -> Iterator[DoctorRow]:
     kinds: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
     broken: list[str] = []
-    for object_id, lines in noted_objects(repository.git, ref):
+    for object_id, lines in noted_objects(context.repository.git, ref):
         for text in lines:
             line, kind = parse_line(text), _kind(text)
             if line is not None and _is_sound(line):
@@ -67,7 +65,7 @@ def _lines(context: DoctorContext, repository: Repository, name: str, ref: str) 
         yield ok(name, f"{count(kinds.total(), 'line')}{f': {listed}' if listed else ''}")
 
 
-def _loss(context: DoctorContext, name: str, lost: list[Loss]) -> Row:
+def _loss(context: DoctorContext, name: str, lost: list[Loss]) -> DoctorRow:
     objects = len({loss.object_id for loss in lost})
     commit = lost[0].commit[:_SHORT]
     side = f"{name.removeprefix('notes/')}-lost"
@@ -82,9 +80,9 @@ def _loss(context: DoctorContext, name: str, lost: list[Loss]) -> Row:
     )
 
 
-def ledger(context: DoctorContext) -> Iterator[Row]:
+def ledger(context: DoctorContext) -> Iterator[DoctorRow]:
     """Whether every step of every run has its note, and what scores there are."""
-    if context.repository is None or not context.stores:
+    if not context.stores:
         return
     runs = Runs(context.repository, context.invocation)
     for run in runs.names():
@@ -112,21 +110,19 @@ def _without_note(store: GitStore, runs: Runs, run: str) -> Iterator[str]:
             yield commit.id
 
 
-def best(context: DoctorContext) -> Iterator[Row]:
+def best(context: DoctorContext) -> Iterator[DoctorRow]:
     """Whether each skill's tags are on the version that the run branches say is best."""
-    if context.repository is None or context.project is None:
-        return
     for store, project in zip(context.stores, context.project.each(), strict=False):
         several, is_default = project.skill is not None, project.is_default
         for tag in tags_of(project.skill or "", several=several, is_default=is_default):
-            yield _best(context, context.repository, store, tag)
+            yield _best(context, store, tag)
 
 
-def _best(context: DoctorContext, repository: Repository, store: GitStore, tag: str) -> Row:
+def _best(context: DoctorContext, store: GitStore, tag: str) -> DoctorRow:
     short = tag.removeprefix("refs/tags/")
     there, belongs = store.refs.read(tag), store.best()
     git = context.invocation.typed_git
-    if there is not None and read_commit(repository.git, there) is None:
+    if there is not None and read_commit(context.repository.git, there) is None:
         renamed = f"{git('tag', 'old-skillopt-best', tag)} && {git('tag', '-d', short)}"
         return bad("best", f"the tag {short} is on no commit of a run", renamed)
     if belongs is None:
@@ -140,16 +136,14 @@ def _best(context: DoctorContext, repository: Repository, store: GitStore, tag: 
     return warn("best", says, git("update-ref", tag, belongs))
 
 
-def moves(context: DoctorContext) -> Iterator[Row]:
+def moves(context: DoctorContext) -> Iterator[DoctorRow]:
     """Whether the log of ref moves can be read: `undo` goes by it."""
-    if context.repository is None:
-        return
-    file = context.repository.common / "skillgit" / "moves.jsonl"
+    file = context.repository.common / FOLDER / "moves.jsonl"
     if not file.is_file():
         yield ok("moves", "no ref was moved yet")
         return
     lines = file.read_bytes().splitlines()
-    read = sum(1 for _ in _moves(context.repository))
+    read = len(_moves(context))
     if read < len(lines):
         says = f"{count(len(lines) - read, 'line')} of {len(lines)} cannot be read"
         yield warn("moves", f"{says} in {file}", "Nothing has to be done: they are passed over.")
@@ -157,22 +151,18 @@ def moves(context: DoctorContext) -> Iterator[Row]:
         yield ok("moves", f"{count(read, 'move')} logged")
 
 
-def private(context: DoctorContext) -> Iterator[Row]:
+def private(context: DoctorContext) -> Iterator[DoctorRow]:
     """What lies in the private folder, which is never committed."""
-    if context.repository is None:
-        return
     for path, size in private_files(context.repository):
         yield ok("private", f"{path}, {file_size(size)}")
-    file = context.repository.common / "skillgit" / "journal.sqlite"
+    file = context.repository.common / FOLDER / "journal.sqlite"
     if file.is_file():
         with Journal(file, durable=False) as journal:
             yield ok("journal", f"readable; {count(len(journal.runs()), 'run')} in it")
 
 
-def unfinished(context: DoctorContext) -> Iterator[Row]:
+def unfinished(context: DoctorContext) -> Iterator[DoctorRow]:
     """The runs that have not ended."""
-    if context.repository is None:
-        return
     runs = Runs(context.repository, context.invocation)
     names = runs.names()
     for run in names:
@@ -183,10 +173,8 @@ def unfinished(context: DoctorContext) -> Iterator[Row]:
     yield ok("runs", f"{count(len(names), 'run')} here")
 
 
-def remotes(context: DoctorContext) -> Iterator[Row]:
+def remotes(context: DoctorContext) -> Iterator[DoctorRow]:
     """Whether a plain push would send what speaks of a person's own sessions."""
-    if context.repository is None:
-        return
     found = leaks(context.repository.git)
     for leak in found:
         says = f"{leak.remote} ({leak.setting}) would be sent private refs"
@@ -222,14 +210,8 @@ def _kind(text: str) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def _moves(repository: Repository) -> Iterator[Mapping[str, object]]:
-    file = repository.common / "skillgit" / "moves.jsonl"
-    if not file.is_file():
-        return
-    for line in file.read_bytes().splitlines():
-        try:
-            move = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(move, dict) and isinstance(move.get("ref"), str):
-            yield move
+def _moves(context: DoctorContext) -> list[dict[str, object]]:
+    """The log of moves; without one, no folder is made to look into."""
+    repository = context.repository
+    is_there = (repository.common / FOLDER).is_dir()
+    return repository.refs(context.invocation.clock).logged() if is_there else []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from skillgit import __version__
 from skillgit.cli.app.worktree import Worktree, worktree_at
-from skillgit.cli.doctor.rows import DoctorContext, Row, bad, ok, warn
+from skillgit.cli.doctor.rows import DoctorContext, DoctorRow, bad, ok, warn
 from skillgit.cli.show.progress import duration
 from skillgit.store.git.git_cli import GitCli, version
 from skillgit.store.git.inspection import broken_refs, lock_files
@@ -20,7 +20,7 @@ OLDEST_GIT = (2, 31)
 _STALE = 300.0  # Unit: seconds. No command of git holds a lock for so long.
 
 
-def programs(context: DoctorContext) -> Iterator[Row]:
+def programs(context: DoctorContext) -> Iterator[DoctorRow]:
     """Ourselves, and git."""
     yield ok("skillgit", f"{__version__}, Python {platform.python_version()}")
     found = version(GitCli(context.invocation.directory, context.invocation.environ))
@@ -32,12 +32,11 @@ def programs(context: DoctorContext) -> Iterator[Row]:
         yield ok("git", shown)
 
 
-def repository(context: DoctorContext) -> Iterator[Row]:
+def repository(context: DoctorContext) -> Iterator[DoctorRow]:
     """What kind of repository this is; opens it."""
     invocation = context.invocation
     tree = worktree_at(invocation.directory, invocation.environ)
-    context.tree = tree
-    context.repository = open_repository(invocation.directory)
+    context.opened_repository = open_repository(invocation.directory)
     kind = _kind(tree)
     if tree.ask("rev-parse", "--is-shallow-repository") == "true":
         do = invocation.typed_git("fetch", "--unshallow")
@@ -64,24 +63,20 @@ def _is_partial(tree: Worktree) -> bool:
     return bool(found)
 
 
-def identity(context: DoctorContext) -> Iterator[Row]:
+def identity(context: DoctorContext) -> Iterator[DoctorRow]:
     """Whose commits they will be."""
-    if context.repository is not None:
-        name, email = context.repository.identity()
-        yield ok("identity", f"{name} <{email}>")
+    name, email = context.repository.identity()
+    yield ok("identity", f"{name} <{email}>")
 
 
-def names(context: DoctorContext) -> Iterator[Row]:
+def names(context: DoctorContext) -> Iterator[DoctorRow]:
     """Whether the names of our refs are free."""
-    if context.repository is not None:
-        refuse_taken_names(context.repository)
-        yield ok("names", "no ref stands where skillgit's have to")
+    refuse_taken_names(context.repository)
+    yield ok("names", "no ref stands where skillgit's have to")
 
 
-def refs(context: DoctorContext) -> Iterator[Row]:
+def refs(context: DoctorContext) -> Iterator[DoctorRow]:
     """Refs whose files hold no id: one of them breaks fetch for the whole repository."""
-    if context.repository is None:
-        return
     broken = broken_refs(context.repository)
     for file in broken:
         name = file.relative_to(context.repository.common).as_posix()
@@ -94,10 +89,8 @@ def refs(context: DoctorContext) -> Iterator[Row]:
         yield ok("refs", "every ref can be read")
 
 
-def locks(context: DoctorContext) -> Iterator[Row]:
+def locks(context: DoctorContext) -> Iterator[DoctorRow]:
     """Lock files of git that somebody has left."""
-    if context.repository is None:
-        return
     found = False
     now = context.invocation.clock.now().timestamp()
     for file, written in lock_files(context.repository):

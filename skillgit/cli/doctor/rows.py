@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from skillgit.cli.app.invocation import Invocation
-from skillgit.cli.app.worktree import Worktree
 from skillgit.cli.sessions.project import Project
+from skillgit.errors import SkillgitError
 from skillgit.records import Record
 from skillgit.store.git.repository import Repository
 from skillgit.store.git_store import GitStore
@@ -22,7 +22,7 @@ class State(StrEnum):
     BAD = "bad"
 
 
-class Row(Record):
+class DoctorRow(Record):
     """One thing that was looked at: how it is, and what to do (`do`, a command where there is one)."""
 
     name: str
@@ -31,35 +31,59 @@ class Row(Record):
     do: str = ""
 
 
-def ok(name: str, says: str) -> Row:
+def ok(name: str, says: str) -> DoctorRow:
     """A row for what is in order."""
-    return Row(name=name, state=State.OK, says=says)
+    return DoctorRow(name=name, state=State.OK, says=says)
 
 
-def warn(name: str, says: str, do: str) -> Row:
+def warn(name: str, says: str, do: str) -> DoctorRow:
     """A row for what is worth a look."""
-    return Row(name=name, state=State.WARN, says=says, do=do)
+    return DoctorRow(name=name, state=State.WARN, says=says, do=do)
 
 
-def bad(name: str, says: str, do: str) -> Row:
+def bad(name: str, says: str, do: str) -> DoctorRow:
     """A row for what is in the way."""
-    return Row(name=name, state=State.BAD, says=says, do=do)
+    return DoctorRow(name=name, state=State.BAD, says=says, do=do)
 
 
 @dataclass
 class DoctorContext:
-    """What could be opened so far; what could not is `None`, and its checks are left out.
+    """What could be opened so far.
 
-    `tasks` are those of all skills together, and `stores` has one for each skill.
+    `tasks` are those of all skills together, as far as they could be read, and `stores` has one
+    for each skill.
     """
 
     invocation: Invocation
     offline: bool = False
     transcripts: bool = False
-    tree: Worktree | None = None
-    repository: Repository | None = None
-    project: Project | None = None
-    tasks: TaskSet | None = None
+    opened_repository: Repository | None = None
+    opened_project: Project | None = None
+    tasks: TaskSet = field(default_factory=lambda: TaskSet(tasks=()))
     stores: list[GitStore] = field(default_factory=list)
     trusted: bool = False
     """Whether nothing that the config asks for is waiting for a person's word."""
+
+    @property
+    def repository(self) -> Repository:
+        """The repository.
+
+        Raises: NotOpenedError.
+        """
+        if self.opened_repository is None:
+            raise NotOpenedError("the repository could not be opened")
+        return self.opened_repository
+
+    @property
+    def project(self) -> Project:
+        """The project.
+
+        Raises: NotOpenedError.
+        """
+        if self.opened_project is None:
+            raise NotOpenedError("the config could not be read")
+        return self.opened_project
+
+
+class NotOpenedError(SkillgitError):
+    """A check needs what an earlier one could not open; that one has said why."""

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 
 from skillgit.cli.app.keys import find_key
-from skillgit.cli.doctor.rows import DoctorContext, Row, bad, ok, warn
+from skillgit.cli.doctor.rows import DoctorContext, DoctorRow, bad, ok, warn
 from skillgit.cli.sessions.harvest import damage_lines, open_harvest_context
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.sessions.training import runtime_of
@@ -18,7 +18,6 @@ from skillgit.judges import Asks, read_judge
 from skillgit.records import Message, ModelRequest, Role, Speaker, Task
 from skillgit.sleep.harvest import transcript_damage
 from skillgit.stages.update import check_skill
-from skillgit.store.git.repository import Repository
 from skillgit.store.skills.skills import committed_skill
 from skillgit.tasks import TaskSet
 
@@ -26,12 +25,10 @@ _TIMEOUT = 30.0  # Unit: seconds. A server that is up answers a word in less.
 _FEW_TOKENS = 16
 
 
-def config(context: DoctorContext) -> Iterator[Row]:
+def config(context: DoctorContext) -> Iterator[DoctorRow]:
     """The configuration; reads it."""
-    if context.tree is None:
-        return
     project = open_project(context.invocation)
-    context.project = project
+    context.opened_project = project
     for model in (project.config.target, project.config.optimizer, project.config.judge):
         key = context.invocation.environ.get(model.api_key_env or "") if model else None
         context.invocation.secrets |= {key} if key else set()
@@ -39,10 +36,8 @@ def config(context: DoctorContext) -> Iterator[Row]:
     yield ok("config", f"{CONFIG_FILE} is valid{skills}")
 
 
-def tasks(context: DoctorContext) -> Iterator[Row]:
+def tasks(context: DoctorContext) -> Iterator[DoctorRow]:
     """The tasks of each skill; reads them."""
-    if context.project is None:
-        return
     every: dict[str, Task] = {}
     for project in context.project.each():
         if project.is_for_nights:
@@ -57,15 +52,14 @@ def tasks(context: DoctorContext) -> Iterator[Row]:
     context.tasks = TaskSet(tasks=tuple(every.values()))
 
 
-def skill(context: DoctorContext) -> Iterator[Row]:
+def skill(context: DoctorContext) -> Iterator[DoctorRow]:
     """Each skill as it is committed where runs start; opens its store."""
-    if context.project is None or context.repository is None:
-        return
     for project in context.project.each():
-        yield _skill(context, project, context.repository)
+        yield _skill(context, project)
 
 
-def _skill(context: DoctorContext, project: Project, repository: Repository) -> Row:
+def _skill(context: DoctorContext, project: Project) -> DoctorRow:
+    repository = context.repository
     onto = project.config.repo.onto
     found = committed_skill(repository, project.config.skill, onto)
     store = project.open_store(repository, found.name, private=True)
@@ -80,11 +74,9 @@ def _skill(context: DoctorContext, project: Project, repository: Repository) -> 
     return warn("skill", f"{says}; {', '.join(changed)} has changes that are not", do)
 
 
-def trust(context: DoctorContext) -> Iterator[Row]:
+def trust(context: DoctorContext) -> Iterator[DoctorRow]:
     """Whether a person has agreed to what the committed files ask for."""
-    if context.project is None:
-        return
-    missing = context.project.untrusted(context.tasks or TaskSet(tasks=()))
+    missing = context.project.untrusted(context.tasks)
     context.trusted = not missing
     for demand in missing:
         yield bad("trust", f"not agreed to: {demand.line}", context.invocation.typed("trust"))
@@ -92,10 +84,8 @@ def trust(context: DoctorContext) -> Iterator[Row]:
         yield ok("trust", "nothing waits for your word")
 
 
-def keys(context: DoctorContext) -> Iterator[Row]:
+def keys(context: DoctorContext) -> Iterator[DoctorRow]:
     """Whether there is a key for each role; only its variable's name is ever shown."""
-    if context.project is None:
-        return
     for role, model in _asked(context):
         name = f"key {role.value}"
         if model.key_variable is None:
@@ -109,11 +99,9 @@ def keys(context: DoctorContext) -> Iterator[Row]:
         yield ok(name, f"{model.key_variable} is {'set' if found else 'not set, and not needed'}")
 
 
-def models(context: DoctorContext) -> Iterator[Row]:
+def models(context: DoctorContext) -> Iterator[DoctorRow]:
     """Whether each model answers, with one tiny call; a program is only looked for."""
     project = context.project
-    if project is None:
-        return
     asked = _asked(context)
     called = [role.value for role, model in asked if model.kind.sends_away]
     if called and context.trusted and not context.offline:
@@ -132,17 +120,15 @@ def models(context: DoctorContext) -> Iterator[Row]:
 
 def _asked(context: DoctorContext) -> list[tuple[Role, ModelConfig]]:
     """The roles that a training asks, each with its model; the judge's if it is one of its own."""
-    if context.project is None:
-        return []
     config = context.project.config
     found = [(Role.TARGET, config.target), (Role.OPTIMIZER, config.optimizer)]
-    tasks = context.tasks.tasks if context.tasks is not None else ()
-    if config.judge is not None and any(read_judge(task).asks is Asks.MODEL for task in tasks):
+    is_asked = any(judge_asks(task) is Asks.MODEL for task in context.tasks.tasks)
+    if config.judge is not None and is_asked:
         found.append((Role.JUDGE, judge_config(config)))
     return found
 
 
-def _program(project: Project, model: ModelConfig) -> Row:
+def _program(project: Project, model: ModelConfig) -> DoctorRow:
     program = model.command[0]
     path = project.invocation.environ.get("PATH")
     if (project.tree.root / program).is_file() or shutil.which(program, path=path):
@@ -150,7 +136,7 @@ def _program(project: Project, model: ModelConfig) -> Row:
     return bad("model target", f"there is no program {program}", f"Put {program} on PATH.")
 
 
-def _answer(project: Project, role: Role, model: ModelConfig) -> Row:
+def _answer(project: Project, role: Role, model: ModelConfig) -> DoctorRow:
     name = f"model {role.value}"
     where = without_user_info(model.base_url) if model.base_url else "its provider"
     what = f"{model.model} at {where}"
@@ -185,7 +171,7 @@ def _for_one_call(config: Config) -> Config:
     return config.model_copy(update=update)
 
 
-def transcripts(context: DoctorContext) -> Iterator[Row]:
+def transcripts(context: DoctorContext) -> Iterator[DoctorRow]:
     """Damaged lines and record types that no reader knows, by source; only if asked for."""
     if not context.transcripts:
         return

@@ -9,11 +9,11 @@ from functools import cached_property
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.worktree import Worktree
 from skillgit.config import SkillConfig
-from skillgit.store.skills.skills import matches_glob
+from skillgit.store.skills.memory_file import MEMORY_FILES
+from skillgit.store.skills.skills import is_more_of
 
 _LINK = "120000"
 _MAX_LINKS = 8
-_MEMORIES = ("CLAUDE.md", "AGENTS.md")
 _MERGED = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD^")
 _MAX_TIPS = 50
 
@@ -53,18 +53,11 @@ class StagedIndex:
     def _is_document(self, path: str, skills: tuple[SkillConfig, ...]) -> bool:
         if path in self._links:
             return False
-        return path in map(self._resolved, _MEMORIES) or any(
-            path == main or self._is_more_of(path, main, skill)
+        return path in map(self._resolved, MEMORY_FILES) or any(
+            path == main or is_more_of(path, main, skill.files)
             for skill in skills
             for main in (self._resolved(posixpath.normpath(skill.path)),)
         )
-
-    def _is_more_of(self, path: str, main: str, skill: SkillConfig) -> bool:
-        folder = posixpath.dirname(main)
-        if folder and not path.startswith(f"{folder}/"):
-            return False
-        inside = path[len(folder) + 1 :] if folder else path
-        return any(matches_glob(inside, glob) for glob in skill.files)
 
     def _resolved(self, path: str) -> str:
         """The path with links followed, as far as they lead within the repository."""

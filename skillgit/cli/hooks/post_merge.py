@@ -22,7 +22,7 @@ _QUOTED = re.compile(r"^[ \t>*]*Skillopt-Run: ([a-z]{1,20}-[1-9][0-9]{0,8})[ \t]
 
 
 @dataclass(frozen=True)
-class Version:
+class MergedVersion:
     """One version that the merge brought: its trailers, its skill, and its edits in words."""
 
     trailers: ParsedTrailers
@@ -42,7 +42,7 @@ def post_merge(invocation: Invocation, *, squashed: bool) -> None:
     if squashed:
         say("skillgit: a run's versions are staged as one; the commit is what adopts them.")
         return
-    brought: dict[str, list[Version]] = {}
+    brought: dict[str, list[MergedVersion]] = {}
     for message in _messages(tree):
         for run, version in _read(message):
             brought.setdefault(run, []).extend(version)
@@ -53,7 +53,7 @@ def post_merge(invocation: Invocation, *, squashed: bool) -> None:
         say(f"  {invocation.typed_git('log', _MERGED)} shows it all.")
 
 
-def summary(run: str, versions: list[Version], *, baseline: float | None) -> list[str]:
+def summary(run: str, versions: list[MergedVersion], *, baseline: float | None) -> list[str]:
     """A run's versions in a few lines.
 
     Shape: `versions` newest first; none when a squash left only their names.
@@ -81,7 +81,7 @@ def _messages(tree: Worktree) -> list[str]:
     return [message for message in log.split("\0") if message.strip()]
 
 
-def _read(message: str) -> Iterator[tuple[str, list[Version]]]:
+def _read(message: str) -> Iterator[tuple[str, list[MergedVersion]]]:
     """The runs that a message is of or quotes, each with the version that it is."""
     trailers = parse_commit(message)
     if trailers is None:
@@ -90,7 +90,7 @@ def _read(message: str) -> Iterator[tuple[str, list[Version]]]:
         body = message.split("\n\n")[1:-1]
         lines = (line for paragraph in body for line in unwrapped(paragraph))
         edits = tuple(line for line in lines if line.startswith("- "))
-        yield trailers.run, [Version(trailers, skill_named(message) or "the skill", edits)]
+        yield trailers.run, [MergedVersion(trailers, skill_named(message) or "the skill", edits)]
 
 
 def _baseline(tree: Worktree, run: str) -> float | None:

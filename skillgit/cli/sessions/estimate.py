@@ -42,7 +42,7 @@ def foresee(project: Project, options: TrainOptions) -> Foreseen:
     """
     invocation, config = project.invocation, options.applied(project.config)
     tasks = project.tasks()
-    repository = project.open_repository(durable=False)
+    repository = project.open_repository()
     skill = committed_skill(repository, config.skill, config.repo.onto)
     store = project.open_store(repository, skill.name)
     runs = Runs(repository, invocation, skill=project.skill)

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from skillgit.cli.app.invocation import Invocation
-from skillgit.cli.sessions.paying import paying
 from skillgit.cli.sessions.project import Project
 from skillgit.cli.sessions.runs import Runs
 from skillgit.cli.sessions.training import runtime_of
+from skillgit.cli.show.progress import paying
 from skillgit.cli.show.scores import Measured, Report
 from skillgit.errors import UsageError, UserError
-from skillgit.evaluation.standalone import SCOPE, Measuring, Scores
-from skillgit.evaluation.wiring import open_evaluator
-from skillgit.models.journal import Journal
-from skillgit.models.paid import Meter
-from skillgit.records import Metric, Skill, Split, Task
+from skillgit.evaluation.standalone import SCOPE, Measuring
+from skillgit.records import Metric, Record, Skill, Split, Task
 from skillgit.store.git.obstacles import refuse_taken_names
 from skillgit.store.git.repository import Repository
-from skillgit.store.git_store import GitStore
 from skillgit.store.skills.working_skill import working_skill
 from skillgit.tasks import TaskSet
-from skillgit.training.wiring import is_simulated
 
 WORK_TREE = ("WORKTREE", ".")
 
 
-@dataclass(frozen=True)
-class EvalOptions:
+class EvalOptions(Record):
     """What was asked for on the command line."""
 
     versions: tuple[str, ...]
@@ -62,52 +55,61 @@ def evaluate_versions(project: Project, options: EvalOptions) -> Report:
 
     Raises: every SkillgitError that a config, a repository or a key can be the reason for.
     """
-    invocation, config = project.invocation, project.config
-    task_set = project.tasks()
-    tasks, where = chosen_tasks(task_set, options)
-    meant = TaskSet(tasks=tuple(tasks))
-    project.require_trust(meant)
-    durable = not is_simulated(config)
-    repository = project.open_repository(durable=durable)
-    names = list(dict.fromkeys([*_first(options.no_worse_than), *options.versions]))
-    skills = {name: skill_of(name, project, repository) for name in names}
-    store = _store(project, repository, next(iter(skills.values())), names)
-    runtime = runtime_of(project, meant)
-    evaluator = open_evaluator(config, tasks, runtime)
-    with Journal(repository.private.journal, durable=durable) as journal:
-        measuring = Measuring(
-            evaluator=evaluator,
-            store=store,
-            journal=journal,
-            clock=runtime.clock,
-            tasks=tasks,
-            val=frozenset(evaluator.keys[t.id] for t in tasks if t.split is Split.VAL),
-            max_unscored=config.gate.max_unscored,
-            meter=Meter.within(config.budget, clock=runtime.clock),
-            again=options.again,
-        )
-        scores = _measured(measuring, [*skills.values()], invocation, options)
+    config = project.config
+    tasks, where = chosen_tasks(project.tasks(), options)
+    compared = () if options.no_worse_than is None else (options.no_worse_than,)
+    names = [*compared, *options.versions]
+    command = project.typed(SCOPE, *dict.fromkeys(names))
+    with open_measuring(project, tasks, names, command=command, again=options.again) as opened:
+        measuring, skills = opened
+        wanted = [*skills.values()]
+        with paying(
+            project.invocation,
+            measuring.store,
+            measuring.evaluator.progress,
+            measuring.meter,
+            scope=SCOPE,
+            most=measuring.most_calls(wanted),
+            again=project.invocation.typed(*options.words),
+        ):
+            scores = measuring.measure(wanted)
+    store, keys = measuring.store, measuring.evaluator.keys
     versions = [Measured(name, scores[store.object_id(skill)]) for name, skill in skills.items()]
     return Report(
         versions=versions,
-        keys={task.id: evaluator.keys[task.id] for task in tasks},
+        keys={task.id: keys[task.id] for task in tasks},
         where=where,
         metric=options.metric or config.gate.metric,
         mixed_weight=config.gate.mixed_weight,
     )
 
 
-def _first(name: str | None) -> tuple[str, ...]:
-    return () if name is None else (name,)
+@contextmanager
+def open_measuring(
+    project: Project,
+    tasks: Sequence[Task],
+    versions: Sequence[str],
+    *,
+    command: str,
+    again: bool = False,
+) -> Iterator[tuple[Measuring, dict[str, Skill]]]:
+    """What measures on tasks, and the skills of versions by their names.
 
-
-def _store(
-    project: Project, repository: Repository, skill: Skill, names: Sequence[str]
-) -> GitStore:
-    """The store, once it is sure that it can be written to."""
-    refuse_taken_names(repository, skill=skill.name)
+    `command` is what a person typed, `again` measures what is known once more.
+    Raises: every SkillgitError that a config, a repository or a key can be the reason for.
+    """
+    meant = TaskSet(tasks=tuple(tasks))
+    project.require_trust(meant)
+    repository = project.open_repository()
+    skills = {name: skill_of(name, project, repository) for name in versions}
+    name = next(iter(skills.values())).name
+    refuse_taken_names(repository, skill=name)
     repository.identity()
-    return project.open_store(repository, skill.name, command=project.typed(SCOPE, *names))
+    store = project.open_store(repository, name, command=command)
+    runtime = runtime_of(project, meant)
+    with project.open_journal() as journal:
+        measuring = Measuring.of(project.config, tasks, runtime, store, journal, again=again)
+        yield measuring, skills
 
 
 def chosen_tasks(task_set: TaskSet, options: EvalOptions) -> tuple[list[Task], str]:
@@ -151,18 +153,3 @@ def skill_of(name: str, project: Project, repository: Repository) -> Skill:
     commit = Runs(repository, project.invocation, skill=project.skill).commit_of(name)
     reader = project.open_store(repository, "")
     return reader.skill_at(commit)
-
-
-def _measured(
-    measuring: Measuring, skills: Sequence[Skill], invocation: Invocation, options: EvalOptions
-) -> dict[str, Scores]:
-    with paying(
-        invocation,
-        measuring.store,
-        measuring.evaluator.progress,
-        measuring.meter,
-        scope=SCOPE,
-        most=measuring.most_calls(skills),
-        again=invocation.typed(*options.words),
-    ):
-        return measuring.measure(skills)

@@ -16,7 +16,6 @@ from skillgit.records import Action
 from skillgit.store.git.inspection import private_files
 from skillgit.store.git.names import run_ref
 from skillgit.store.git.private import FOLDER
-from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 
 ANSWERS, SESSIONS, TEXTS = "answers", "sessions", "texts"
@@ -44,14 +43,9 @@ class PrivateData:
         self._invocation = invocation
         self._folder = repository.common / FOLDER
         self._runs = Runs(repository, invocation)
-        self._refs = Refs(
-            repository.git,
-            repository.common,
-            clock=invocation.clock,
-            command=invocation.typed("forget"),
-        )
+        self._refs = repository.refs(invocation.clock, invocation.typed("forget"))
 
-    def holdings(self) -> list[StoredData]:
+    def stored(self) -> list[StoredData]:
         """What there is, and how much of it may go."""
         sizes = {path.name: size for path, size in private_files(self._repository)}
         night = self._unfinished_night()

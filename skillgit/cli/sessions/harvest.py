@@ -18,7 +18,6 @@ from skillgit.cli.show.output import count, one_line
 from skillgit.config import CONFIG_FILE, Miner, SleepConfig
 from skillgit.errors import ConfigError, UsageError
 from skillgit.models import build_model
-from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter, StepPaid
 from skillgit.prompting.prompts import Optimizer
 from skillgit.records import Role
@@ -35,7 +34,6 @@ from skillgit.sleep.harvest import (
 from skillgit.sleep.harvest.lines import parse_time
 from skillgit.sleep.mine import Mined, mine_heuristic, mine_llm
 from skillgit.tasks import TaskSet
-from skillgit.training.wiring import is_simulated
 
 ALL_PROJECTS = "*"
 STATE = "state.json"
@@ -192,8 +190,7 @@ def _mine_llm(project: Project, sessions: Sequence[Session]) -> Mined:
     key = find_key(config.optimizer, Role.OPTIMIZER.value, project.invocation, project.tree)
     workers = config.train.workers
     model = build_model(config.optimizer, api_key=key, clock=clock, workers=workers)
-    durable = not is_simulated(config)
-    with Journal(project.tree.private.journal, durable=durable) as journal:
+    with project.open_journal() as journal:
         meter = Meter.within(config.budget, clock=clock)
         optimizer = Optimizer(
             model=model,

@@ -12,7 +12,6 @@ from skillgit.cli.sessions.project import Project
 from skillgit.cli.sessions.training import runtime_of
 from skillgit.config import Miner, NightOptimizer
 from skillgit.evaluation.wiring import Runtime
-from skillgit.models.journal import Journal
 from skillgit.records import Role, Task
 from skillgit.runtime.progress import Progress
 from skillgit.sleep.harvest import gather
@@ -25,7 +24,6 @@ from skillgit.store.git_store import GitStore
 from skillgit.store.runs.sleep_ref import read_sleep
 from skillgit.store.skills.skills import committed_skill
 from skillgit.tasks import TaskSet
-from skillgit.training.wiring import is_simulated
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,7 @@ def night_session(project: Project, seed_tasks: tuple[Task, ...] | None) -> Iter
     Raises: every SkillgitError that a config, a repository or a key can be the reason for.
     """
     invocation, config = project.invocation, project.config
-    durable = not is_simulated(config)
-    repository = project.open_repository(durable=durable)
+    repository = project.open_repository()
     skill = committed_skill(repository, config.skill, config.repo.onto)
     store = project.open_store(
         repository, skill.name, command=project.typed("sleep"), private=True, memory=True, sign=True
@@ -56,7 +53,7 @@ def night_session(project: Project, seed_tasks: tuple[Task, ...] | None) -> Iter
     tasks = TaskSet(tasks=seed_tasks or _known_tasks(store, _reviewed(context)))
     project.require_trust(tasks)
     runtime, handoff = night_runtime(project, tasks, store)
-    with Journal(repository.private.journal, durable=durable) as journal:
+    with project.open_journal() as journal:
         parts = Parts(
             store=store,
             journal=journal,

@@ -10,7 +10,6 @@ from skillgit.cli.sessions.schedule import next_night
 from skillgit.cli.show.output import number, one_line
 from skillgit.sleep.memory.state import NightRecord, parse_state
 from skillgit.store.git.names import NIGHT_NOTES
-from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.notes.ledger import parse_lines
 from skillgit.store.notes.notes import Notes
@@ -28,13 +27,13 @@ class NightStatus:
 
     def lines(self) -> list[str]:
         """What `status` prints of it; nothing where nights play no part."""
-        told = []
+        lines = []
         if self.last is not None:
-            told.append(f"night  last {self._last_words(self.last)}")
+            lines.append(f"night  last {self._last_words(self.last)}")
         if self.next is not None:
-            label = "       " if told else "night  "
-            told.append(f"{label}next {self.next:%Y-%m-%d %H:%M}")
-        return told
+            label = "       " if lines else "night  "
+            lines.append(f"{label}next {self.next:%Y-%m-%d %H:%M}")
+        return lines
 
     def _last_words(self, last: NightRecord) -> str:
         when = f"{last.run}, {last.time.astimezone():%Y-%m-%d %H:%M}"
@@ -63,17 +62,12 @@ class NightStatus:
             or self.decision.status is not ProposalStatus.WAITING
         ):
             return []
-        run, onto = self.last.run, project.config.repo.onto
-        return [
-            project.invocation.typed_git("diff", f"{onto}...skillopt/{run}"),
-            project.typed("adopt", run),
-            project.typed("reject", run, "-m", "WHY"),
-        ]
+        return project.commands_about(self.last.run)
 
 
 def night_status(project: Project, repository: Repository, skill: str | None) -> NightStatus:
     """The nights of a skill, or of the only one, as they stand."""
-    refs = Refs(repository.git, repository.common, clock=project.invocation.clock)
+    refs = repository.refs(project.invocation.clock)
     state = parse_state(read_sleep(repository, refs))
     nights = [night for night in state.history if skill in (None, night.skill)]
     ran = [night for night in nights if not night.quiet]

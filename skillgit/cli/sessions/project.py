@@ -11,10 +11,11 @@ from skillgit.cli.app.worktree import Worktree, worktree_at
 from skillgit.config import CONFIG_FILE, Config, parse_configs
 from skillgit.config.trust import Demand, TrustFile, untrusted
 from skillgit.errors import ConfigError, TaskError, UsageError, UserError
-from skillgit.judges import check_judge, judge_programs
+from skillgit.judges import JudgeResources, build_judge, judge_programs
+from skillgit.models.journal import Journal
 from skillgit.records import Task
 from skillgit.runtime.processes import command_digest
-from skillgit.store.git.git_cli import GitCli
+from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository, open_repository
 from skillgit.store.git.signing import signer_of
 from skillgit.store.git_store import GitStore
@@ -53,6 +54,14 @@ class Project:
         which = () if self.skill is None or self.is_default else ("--skill", self.skill)
         return self.invocation.typed(command, *words, *which)
 
+    def commands_about(self, run: str) -> list[str]:
+        """What to type about a night's proposal: look at it, take it, turn it down."""
+        return [
+            self.invocation.typed_git("diff", f"{self.config.repo.onto}...skillopt/{run}"),
+            self.typed("adopt", run),
+            self.typed("reject", run, "-m", "WHY"),
+        ]
+
     def each(self) -> Iterator[Project]:
         """The project for each of its skills, the default one first."""
         if not self.skills:
@@ -71,9 +80,17 @@ class Project:
         """The work tree that programs are run for; `None` in a bare repository."""
         return None if self.tree.bare else str(self.tree.root)
 
-    def open_repository(self, *, durable: bool = True) -> Repository:
+    def open_repository(self) -> Repository:
         """The git repository around the folder that the command runs in."""
-        return open_repository(self.invocation.directory, durable=durable)
+        return open_repository(self.invocation.directory, durable=self.config.leaves_process)
+
+    def open_journal(self) -> Journal:
+        """The journal of what was paid for."""
+        return Journal(self.tree.private.journal, durable=self.config.leaves_process)
+
+    def refs(self, repository: Repository, *words: str) -> Refs:
+        """The refs of a repository, moved in the name of a command about this skill."""
+        return repository.refs(self.invocation.clock, self.typed(*words))
 
     def open_store(
         self,
@@ -94,14 +111,12 @@ class Project:
             command=command,
             private=private,
             memory=memory,
-            sign=signer_of(repository.git, self.git_in(repository)) if sign else None,
+            sign=signer_of(repository.git, repository.cli(self.invocation.environ))
+            if sign
+            else None,
             several=self.skill is not None,
             is_default=self.is_default,
         )
-
-    def git_in(self, repository: Repository) -> GitCli:
-        """The git command line in a repository that was opened."""
-        return GitCli(repository.workdir or repository.git_dir, self.invocation.environ)
 
     def require_trust(self, tasks: TaskSet) -> None:
         """Nothing, when all that the config and the tasks ask trust for has been agreed to.

@@ -5,25 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillgit.cli.sessions.night import night_runtime
-from skillgit.cli.sessions.paying import paying
 from skillgit.cli.sessions.project import Project
 from skillgit.cli.sessions.training import runtime_of
-from skillgit.config import Config
+from skillgit.cli.show.progress import paying
 from skillgit.errors import UserError
-from skillgit.evaluation.wiring import Runtime, open_evaluator
+from skillgit.evaluation.wiring import open_bench
 from skillgit.history import Remeasured, RunHead
-from skillgit.history.run_names import is_night
-from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.records.canonical import fingerprint
 from skillgit.sleep.night.inputs import tasks_to_measure
 from skillgit.sleep.night.plan import night_config
-from skillgit.store.git.repository import Repository
-from skillgit.store.git_store import GitStore
+from skillgit.store.git.names import is_night
 from skillgit.store.proposals.adopted import Lineage
-from skillgit.tasks import TaskSet
 from skillgit.training.regate import SCOPE, OneLook, Regate
-from skillgit.training.wiring import is_simulated, rule_of
+from skillgit.training.wiring import rule_of
 
 
 @dataclass(frozen=True)
@@ -44,10 +39,13 @@ class Regating:
         SkillgitError that a config, a repository or a key can be the reason for.
         """
         project = self._project(lineage)
-        durable = not is_simulated(project.config)
-        repository = project.open_repository(durable=durable)
-        store = self._store(project, repository, lineage)
-        if is_night(lineage.run):
+        repository = project.open_repository()
+        night = is_night(lineage.run)
+        store = project.open_store(
+            repository, lineage.skill, command=self.again, private=night, memory=night
+        )
+        store.prepare()
+        if night:
             tasks = tasks_to_measure(project.config, store, lineage.run)
             config = night_config(project.config, len(tasks.train))
             runtime, _ = night_runtime(project, tasks, store)
@@ -56,9 +54,27 @@ class Regating:
             runtime = runtime_of(project, tasks)
         project.require_trust(tasks)
         candidate, current = store.skill_in_tree(tree), store.skill_at(tip)
-        setup = self._setup(lineage, config, tasks, store, runtime)
+        evaluator = open_bench(config, tasks.val, runtime)
+        head = RunHead(
+            name=lineage.run,
+            run_id=lineage.run_id,
+            skill=lineage.skill,
+            onto=self.onto,
+            base=lineage.base,
+            target=fingerprint(dict(evaluator.environment.fingerprint)),
+            run="",
+            metric=config.gate.metric,
+        )
+        setup = OneLook(
+            run=head,
+            config=config,
+            tasks=tasks,
+            evaluator=evaluator,
+            store=store,
+            rule=rule_of(config),
+        )
         meter = Meter.within(config.budget, clock=runtime.clock)
-        with Journal(repository.private.journal, durable=durable) as journal:
+        with project.open_journal() as journal:
             regate = Regate(setup, store, journal, runtime.clock, meter)
             with paying(
                 project.invocation,
@@ -79,35 +95,3 @@ class Regating:
                 hint="Without --regate it is adopted unmeasured.",
             )
         return self.project.of_skill(lineage.skill)
-
-    def _store(self, project: Project, repository: Repository, lineage: Lineage) -> GitStore:
-        night = is_night(lineage.run)
-        store = project.open_store(
-            repository, lineage.skill, command=self.again, private=night, memory=night
-        )
-        store.prepare()
-        return store
-
-    def _setup(
-        self, lineage: Lineage, config: Config, tasks: TaskSet, store: GitStore, runtime: Runtime
-    ) -> OneLook:
-        evaluator = open_evaluator(config, tasks.val, runtime)
-        target = fingerprint(dict(evaluator.environment.fingerprint))
-        head = RunHead(
-            name=lineage.run,
-            run_id=lineage.run_id,
-            skill=lineage.skill,
-            onto=self.onto,
-            base=lineage.base,
-            target=target,
-            run="",
-            metric=config.gate.metric,
-        )
-        return OneLook(
-            run_head=head,
-            config=config,
-            tasks=tasks,
-            evaluator=evaluator,
-            store=store,
-            rule=rule_of(config),
-        )

@@ -113,12 +113,7 @@ class Runs:
         return parse_lines(notes.lines(commit.id))
 
     def _refs(self) -> Refs:
-        return Refs(
-            self._git,
-            self.repository.common,
-            clock=self._invocation.clock,
-            command=self._invocation.typed("log"),
-        )
+        return self.repository.refs(self._invocation.clock, self._invocation.typed("log"))
 
     def _moved(self, run: str) -> float:
         tip = run_tip(self._git, run)

@@ -14,7 +14,6 @@ from skillgit.cli.show.output import say
 from skillgit.config import Config, ModelConfig
 from skillgit.evaluation.wiring import Runtime
 from skillgit.judges import judge_commands
-from skillgit.models.journal import Journal
 from skillgit.ports import Clock
 from skillgit.prompting.prompts import load_prompts
 from skillgit.records import Role, Skill
@@ -23,7 +22,7 @@ from skillgit.store.git_store import GitStore
 from skillgit.store.skills.skills import committed_skill
 from skillgit.tasks import TaskSet
 from skillgit.training.resume import Launch, OpenRun, open_run
-from skillgit.training.wiring import is_simulated, open_training_context
+from skillgit.training.wiring import open_training_context
 
 PROMPTS = ".skillgit/prompts"
 
@@ -64,19 +63,18 @@ def training_session(project: Project, options: TrainOptions) -> Iterator[TrainS
     invocation, config = project.invocation, options.applied(project.config)
     tasks = project.tasks()
     project.require_trust(tasks)
-    durable, clock = not is_simulated(config), invocation.clock
-    repository = project.open_repository(durable=durable)
+    repository = project.open_repository()
     skill = committed_skill(repository, config.skill, config.repo.onto)
     store = project.open_store(repository, skill.name, command=project.typed("train"), sign=True)
     store.prepare()
     _mention_uncommitted(store, skill, config.repo.onto)
     runs = Runs(repository, invocation, skill=project.skill)
-    start = _start(runs, store, options.start)
+    start = None if options.start is None else store.skill_at(runs.commit_of(options.start))
     if options.new and start is None:
         _mention_unadopted(project, store, skill)
 
     runtime = runtime_of(project, tasks)
-    with Journal(repository.private.journal, durable=durable) as journal, ExitStack() as held:
+    with project.open_journal() as journal, ExitStack() as held:
         context = open_training_context(config, tasks, store, journal, runtime)
         with store.naming():
             opened = open_run(context, new=options.new, start=start, force=options.force)
@@ -84,8 +82,8 @@ def training_session(project: Project, options: TrainOptions) -> Iterator[TrainS
                 held.enter_context(store.hold(opened.training.run_head.name))
             if opened.launch is Launch.BEGIN:
                 # From here on no trainer of another skill takes the same number.
-                journal.begin_run(opened.training.run_head)
-        yield TrainSession(opened, runtime.progress, store, clock)
+                journal.begin_run(opened.training.run)
+        yield TrainSession(opened, runtime.progress, store, invocation.clock)
 
 
 def runtime_of(project: Project, tasks: TaskSet) -> Runtime:
@@ -104,10 +102,6 @@ def runtime_of(project: Project, tasks: TaskSet) -> Runtime:
         root=project.root,
         may_run=lambda command: tuple(command) in trusted,
     )
-
-
-def _start(runs: Runs, store: GitStore, version: str | None) -> Skill | None:
-    return None if version is None else store.skill_at(runs.commit_of(version))
 
 
 def prompts_of(project: Project) -> dict[str, str]:

@@ -14,6 +14,7 @@ from skillgit.history.messages import not_applied
 from skillgit.records import Action
 from skillgit.store.git.names import HEADS, proposal_ref
 from skillgit.store.git_store import GitStore
+from skillgit.store.notes.ledger import first_of
 from skillgit.store.runs.runs import read_commit
 from skillgit.training.validate import UNSEEN
 
@@ -66,8 +67,8 @@ def conclusion_of(store: GitStore, run: str) -> Conclusion:
         onto=last.state.onto,
         baseline=first.score,
         best=last.state.best,
-        test=next((n for n in store.notes_on(last.id) if isinstance(n, TestNote)), None),
-        proposal=branch.removeprefix(HEADS) if has_proposal else None,
+        test=first_of(store.notes_on(last.id), TestNote),
+        proposal=branch.removeprefix(HEADS) if store.refs.read(branch) is not None else None,
         run_best=read_commit(store.repository.git, best) if best is not None else None,
         best_name=store.best_name,
         why_nothing="" if has_proposal else _why_nothing(store, commits),

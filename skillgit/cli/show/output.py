@@ -74,6 +74,13 @@ def count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def some_of(names: Sequence[str], most: int) -> str:
+    """The first names, the rest counted."""
+    shown = ", ".join(printable(name) for name in names[:most])
+    more = len(names) - most
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
 def width_of(text: str) -> int:
     """How many cells of a terminal the text takes."""
     if text.isascii():

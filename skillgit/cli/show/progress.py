@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Self
 
+from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.show.output import amount, number, say
 from skillgit.models.paid import Meter
+from skillgit.ports import Ledger
 from skillgit.runtime.progress import Progress
 
 # Unit: seconds. How often the live lines change, and how long a pipe hears nothing at most.
@@ -144,3 +146,31 @@ def _plain(look: Callable[[], Snapshot]) -> Iterator[Callable[[str], None]]:
     finally:
         ended.set()
         ticker.join()
+
+
+@contextmanager
+def paying(
+    invocation: Invocation,
+    store: Ledger,
+    progress: Progress,
+    meter: Meter,
+    *,
+    scope: str,
+    most: int,
+    again: str,
+) -> Iterator[None]:
+    """Say that the block makes so many calls at most, hold its scope, and show what it does.
+
+    `again` is what to type to go on after an interruption. Nothing is said of no calls.
+    Raises: ConflictError when another process is at it.
+    """
+    if not most:
+        yield
+        return
+    say(f"at most {amount(most)} calls; answers that are in the journal are not asked for again")
+    for line in meter.limits():
+        say(line)
+    invocation.resume = again
+    with store.hold(scope), shown(lambda: Snapshot.of(progress, meter)):
+        yield
+    invocation.resume = None

@@ -6,7 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skillgit.cli.show.output import amount, count, number, one_line, print_table, printable
+from skillgit.cli.show.output import (
+    amount,
+    count,
+    number,
+    one_line,
+    print_table,
+    printable,
+    some_of,
+)
 from skillgit.history import NoteLine, RunCommit, StepNote, TestNote
 from skillgit.history.notes import ComparisonNote, MetaSkillNote, SlowUpdateNote
 from skillgit.records import Edit, EditOutcome, Score
@@ -34,7 +42,7 @@ class TaskScore:
 
 
 @dataclass(frozen=True)
-class Version:
+class VersionReport:
     """A version with all that is known of it; `note` is there for a step alone."""
 
     commit: RunCommit
@@ -53,7 +61,7 @@ class Version:
         return tuple(outcome for outcome in self.note.edits if outcome not in shown)
 
 
-def fields_of(version: Version) -> dict[str, object]:
+def fields_of(version: VersionReport) -> dict[str, object]:
     """What the JSON of a version holds."""
     commit, note = version.commit, version.note
     return {
@@ -74,7 +82,7 @@ def fields_of(version: Version) -> dict[str, object]:
     }
 
 
-def print_version(version: Version) -> None:
+def print_version(version: VersionReport) -> None:
     """Print a version for a person: verdict, diff with its edits, evidence, scores, cost."""
     _print_head(version)
     for path in dict.fromkeys(hunk.hunk.path for hunk in version.hunks):
@@ -109,12 +117,10 @@ def edit_words(edit: Edit) -> str:
 
 def task_words(tasks: tuple[str, ...]) -> str:
     """Some tasks' names, the rest counted."""
-    named = ", ".join(printable(task) for task in tasks[:_MOST_TASKS])
-    more = len(tasks) - _MOST_TASKS
-    return f"{named} and {more} more" if more > 0 else named
+    return some_of(tasks, _MOST_TASKS)
 
 
-def _print_head(version: Version) -> None:
+def _print_head(version: VersionReport) -> None:
     commit, note = version.commit, version.note
     print(f"{commit.run} step {commit.step}: {commit.action.value}  ({commit.id})")
     score = number(commit.score, bound=commit.bound)

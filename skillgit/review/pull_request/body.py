@@ -8,10 +8,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
+from skillgit.errors import UserError
 from skillgit.history.sanitize import harmless
 from skillgit.records import Edit, Score, SourceType
+from skillgit.redaction import redact
 from skillgit.review.markdown import block, code, folded, table, words
 from skillgit.review.pull_request.evidence import EditSet, Evidence, TaskChange
+from skillgit.review.verify.texts import Secret, new_secrets
+from skillgit.store.ranges import Range
 
 MOST_CHARACTERS = 60_000
 """What hosts take as a body, with some room. Unit: characters."""
@@ -102,33 +106,26 @@ def _tasks(tasks: Sequence[TaskChange]) -> str:
 def _accepted(sets: Sequence[EditSet]) -> str:
     if not sets:
         return ""
-    several = _are_of_several(sets)
-    lines = ["### Accepted edits", ""]
-    for tried in sets[:_MOST_SETS]:
-        lines.append(f"Step {tried.step}, {_number(tried.before)} → {_number(tried.after)}:")
-        lines += ["", *_edits(tried, named=several), ""]
-    return "\n".join(lines).rstrip()
+    return f"### Accepted edits\n\n{_steps(sets, sets[:_MOST_SETS])}"
 
 
 def _rejected(sets: Sequence[EditSet]) -> str:
     if not sets:
         return ""
-    several = _are_of_several(sets)
-    lines: list[str] = []
-    for tried in sets[-_MOST_SETS:]:
-        lines.append(f"Step {tried.step}, {_number(tried.before)} → {_number(tried.after)}:")
-        lines += ["", *_edits(tried, named=several), ""]
     edits = sum(len(tried.edits) for tried in sets)
     title_ = f"Rejected: {_counted(edits, 'edit')} in {_counted(len(sets), 'step')}"
-    return folded(title_, "\n".join(lines).rstrip())
+    return folded(title_, _steps(sets, sets[-_MOST_SETS:]))
 
 
-def _are_of_several(sets: Sequence[EditSet]) -> bool:
-    return len({edit.target for tried in sets for edit in tried.edits}) > 1
-
-
-def _edits(tried: EditSet, *, named: bool) -> list[str]:
-    return [line for edit in tried.edits for line in _edit(edit, named=named)]
+def _steps(sets: Sequence[EditSet], shown: Sequence[EditSet]) -> str:
+    """Steps with their edits; each names its document where all sets together have several."""
+    named = len({edit.target for tried in sets for edit in tried.edits}) > 1
+    lines: list[str] = []
+    for tried in shown:
+        lines.append(f"Step {tried.step}, {_number(tried.before)} → {_number(tried.after)}:\n")
+        lines += [line for edit in tried.edits for line in _edit(edit, named=named)]
+        lines.append("")
+    return "\n".join(lines).rstrip()
 
 
 def _edit(edit: Edit, *, named: bool) -> Iterator[str]:
@@ -207,3 +204,32 @@ def _number(value: float | None) -> str:
 def _counted(n: int, noun: str) -> str:
     plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
     return f"{n} {noun if n == 1 else plural}"
+
+
+def public_body(evidence: Evidence, *, branch: str, remote: str) -> str:
+    """The body as it may leave: no secret stands in it."""
+    return redact(body(evidence, branch=branch, remote=remote))
+
+
+def refuse_secrets(proposed: Range) -> None:
+    """Nothing, when neither the texts nor the messages of the commits hold a new secret.
+
+    Raises: UserError naming the place and the kind, never the secret.
+    """
+    found = next(_secrets(proposed), None)
+    if found is not None:
+        place, commit, secret = found
+        raise UserError(
+            f"nothing was pushed: line {secret.line} of {place} in {commit[:12]} holds what looks"
+            f" like a secret ({secret.kind})",
+            hint="Take it out of the commit, not only of the text: what is pushed can be read.",
+        )
+
+
+def _secrets(proposed: Range) -> Iterator[tuple[str, str, Secret]]:
+    for commit in proposed.commits:
+        for change in commit.changes:
+            for secret in new_secrets(change.new_data, change.old_data):
+                yield change.path, commit.id, secret
+        for secret in new_secrets(commit.message):
+            yield "the message", commit.id, secret

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable
 
 from skillgit.gate import pool
 from skillgit.history import (
     ConfigNote,
     Costs,
-    NoteLine,
-    Phase,
     ReportNote,
     RunCommit,
-    ScoresLine,
     StepNote,
     TestNote,
 )
@@ -22,12 +18,11 @@ from skillgit.history.trailers import parse_commit
 from skillgit.records import Action, Edit, Metric, Record, Score
 from skillgit.store.git.trees import commit_at, message_of
 from skillgit.store.git_store import GitStore
+from skillgit.store.notes.ledger import first_of, tasks_of_steps
 from skillgit.store.proposals.adopted import Lineage, read_lineage
 from skillgit.store.proposals.proposal import Proposal
 from skillgit.store.runs.runs import run_tips, walk
 from skillgit.store.runs.version_notes import NotedVersions
-
-LineT = TypeVar("LineT", bound=NoteLine)
 
 
 class TaskChange(Record):
@@ -107,11 +102,11 @@ def gather(store: GitStore, proposal: Proposal) -> Evidence:
     moments = _moments(store, last)
     baseline = moments[0] if moments and moments[0].action is Action.BASELINE else None
     lines = {moment.id: store.notes_on(moment.id) for moment in moments}
-    config = _first(lines[baseline.id], ConfigNote) if baseline else None
-    notes = [note for moment in moments if (note := _first(lines[moment.id], StepNote))]
+    config = first_of(lines[baseline.id], ConfigNote) if baseline else None
+    notes = [note for moment in moments if (note := first_of(lines[moment.id], StepNote))]
     steps = {step for step, _ in lineage.steps}
     start = baseline.id if baseline else lineage.base
-    report = _first(store.notes_on(commit), ReportNote)
+    report = first_of(store.notes_on(commit), ReportNote)
     return Evidence(
         run=last.run,
         run_id=last.state.run_id,
@@ -125,7 +120,7 @@ def gather(store: GitStore, proposal: Proposal) -> Evidence:
         target_model=_model(config),
         before=baseline.score if baseline else None,
         after=last.state.best.score,
-        test=_first([line for found in lines.values() for line in found], TestNote),
+        test=first_of([line for found in lines.values() for line in found], TestNote),
         tasks=tuple(task_changes(store, start, commit, last.state.target, config)),
         accepted=tuple(_set(n) for n in notes if n.action.accepted and n.step in steps),
         rejected=tuple(_set(n) for n in notes if n.action.rejected),
@@ -142,7 +137,7 @@ def _claimed(store: GitStore, lineage: Lineage) -> Evidence:
     messages = (message_of(commit_at(git, commit)) for commit in lineage.commits)
     told = [t for t in map(parse_commit, messages) if t is not None]
     scores = [t.score for t in told if t.score is not None]
-    report = _first(store.notes_on(lineage.commits[-1]), ReportNote)
+    report = first_of(store.notes_on(lineage.commits[-1]), ReportNote)
     return Evidence(
         run=lineage.run,
         run_id=lineage.run_id,
@@ -174,13 +169,7 @@ def task_changes(
 def val_scores(store: GitStore, commit: str, target: str) -> dict[str, Score | None]:
     """What the ledger knows of a commit's skill on val: only ends measure the test split."""
     object_id = store.object_id(store.skill_at(commit))
-    measured = (line for line in store.notes_on(object_id) if isinstance(line, ScoresLine))
-    val = {
-        key
-        for line in measured
-        if line.target == target and line.phase is not Phase.END
-        for key in line.tasks
-    }
+    val = tasks_of_steps(store.notes_on(object_id), target)
     known = pool(object_id, store.measurements(object_id, target, repeats=None, before=None))
     return {key: score for key, score in known.scores.items() if key in val}
 
@@ -220,7 +209,3 @@ def _model(config: ConfigNote | None) -> str:
     target = config.identity.get("target") if config else None
     model = target.get("model") if isinstance(target, dict) else None
     return model if isinstance(model, str) else ""
-
-
-def _first(lines: Sequence[NoteLine], kind: type[LineT]) -> LineT | None:
-    return next((line for line in lines if isinstance(line, kind)), None)

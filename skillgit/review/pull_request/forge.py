@@ -27,7 +27,7 @@ _QUIET = {
 }
 
 
-class Kind(StrEnum):
+class HostKind(StrEnum):
     """Whose software a host runs, as far as its name tells."""
 
     GITHUB = "github"
@@ -38,26 +38,26 @@ class Kind(StrEnum):
 
 
 _BY_NAME = {
-    "github": Kind.GITHUB,
-    "gitlab": Kind.GITLAB,
-    "bitbucket": Kind.BITBUCKET,
-    "gitea": Kind.GITEA,
-    "forgejo": Kind.GITEA,
-    "codeberg": Kind.GITEA,
+    "github": HostKind.GITHUB,
+    "gitlab": HostKind.GITLAB,
+    "bitbucket": HostKind.BITBUCKET,
+    "gitea": HostKind.GITEA,
+    "forgejo": HostKind.GITEA,
+    "codeberg": HostKind.GITEA,
 }
 _COMPARE = {
-    Kind.GITHUB: "{at}/compare/{onto}...{branch}?expand=1",
-    Kind.GITLAB: "{at}/-/merge_requests/new?merge_request%5Bsource_branch%5D={branch_all}"
+    HostKind.GITHUB: "{at}/compare/{onto}...{branch}?expand=1",
+    HostKind.GITLAB: "{at}/-/merge_requests/new?merge_request%5Bsource_branch%5D={branch_all}"
     "&merge_request%5Btarget_branch%5D={onto_all}",
-    Kind.BITBUCKET: "{at}/pull-requests/new?source={branch_all}&dest={onto_all}",
-    Kind.GITEA: "{at}/compare/{onto}...{branch}",
+    HostKind.BITBUCKET: "{at}/pull-requests/new?source={branch_all}&dest={onto_all}",
+    HostKind.GITEA: "{at}/compare/{onto}...{branch}",
 }
 
 
 class Host(Record):
     """A repository on a host: `path` is its name there, `owner/repository`."""
 
-    kind: Kind
+    kind: HostKind
     name: str
     path: str
 
@@ -94,7 +94,7 @@ def read_host(url: str) -> Host | None:
     if not name or "/" not in path:
         return None
     known = (kind for word, kind in _BY_NAME.items() if word in name.lower())
-    return Host(kind=next(known, Kind.UNKNOWN), name=name.lower(), path=path)
+    return Host(kind=next(known, HostKind.UNKNOWN), name=name.lower(), path=path)
 
 
 class Opened(Record):
@@ -178,12 +178,12 @@ def _failed(said: str) -> subprocess.CompletedProcess[str]:
 
 def _programs(host: Host | None) -> tuple[str, ...]:
     """The programs that may know a host, the likelier one first."""
-    match host.kind if host else Kind.UNKNOWN:
-        case Kind.GITHUB:
+    match host.kind if host else HostKind.UNKNOWN:
+        case HostKind.GITHUB:
             return ("gh",)
-        case Kind.GITLAB:
+        case HostKind.GITLAB:
             return ("glab",)
-        case Kind.UNKNOWN:
+        case HostKind.UNKNOWN:
             return ("gh", "glab")
         case _:
             return ()

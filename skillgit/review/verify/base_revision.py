@@ -5,7 +5,6 @@ Nothing is read from the work tree or from the proposal, and no model or program
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -21,7 +20,7 @@ from skillgit.records.canonical import fingerprint
 from skillgit.runtime.progress import Progress
 from skillgit.store.git.repository import Repository
 from skillgit.store.ranges import file_in, files_in
-from skillgit.store.skills.skills import matches_glob, skill_in_commit
+from skillgit.store.skills.skills import is_more_of, skill_in_commit
 from skillgit.tasks import TaskSet, load_tasks
 
 PROMPTS = ".skillgit/prompts"
@@ -38,11 +37,7 @@ class SkillAtBase:
 
     def declares(self, path: str) -> bool:
         """Whether a path is that of a document of the skill."""
-        folder = posixpath.dirname(self.main)
-        if path == self.main or (folder and not path.startswith(f"{folder}/")):
-            return path == self.main
-        inside = path[len(folder) + 1 :] if folder else path
-        return any(matches_glob(inside, glob) for glob in self.config.skill.files)
+        return path == self.main or is_more_of(path, self.main, self.config.skill.files)
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillgit.config import GateConfig
 from skillgit.errors import SkillgitError
 from skillgit.gate import mean_score, pool, select_gate_score
-from skillgit.history import NoteLine, Phase, ScoresLine
-from skillgit.history.run_names import is_night
+from skillgit.history import NoteLine, ScoresLine
 from skillgit.history.trailers import ParsedTrailers, parse_commit, skill_named
 from skillgit.records import Measurements, Metric, Skill
 from skillgit.review.verify.base_revision import BaseRevision, ScoreBasis, SkillAtBase
-from skillgit.review.verify.findings import Claim, Finding, Severity
-from skillgit.store.git.names import NIGHT_NOTES, NOTES
+from skillgit.review.verify.findings import Claim, Severity, VerifyFinding
+from skillgit.store.git.names import NIGHT_NOTES, NOTES, is_night
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
-from skillgit.store.notes.ledger import parse_lines, pooled
+from skillgit.store.notes.ledger import parse_lines, pooled, tasks_of_steps
 from skillgit.store.notes.notes import Notes
 from skillgit.store.notes.union import fetched_notes
 from skillgit.store.ranges import ChangedCommit, Range
@@ -35,7 +34,7 @@ SkillOf = Callable[[str, SkillAtBase], Skill]
 """A skill's documents as they stand in a commit."""
 
 
-class Ledger:
+class KnownScores:
     """The notes that are here, our own and those that were fetched, read without taking them in."""
 
     def __init__(self, repository: Repository, refs: Refs) -> None:
@@ -48,9 +47,9 @@ class Ledger:
     def rounds(self, object_id: str, basis: ScoreBasis) -> tuple[Measurements, ...]:
         """The measurements of an object on the val tasks, one by one."""
         lines = self._lines(object_id)
-        val = {*basis.val} or _tasks_of_steps(lines, basis.target)
-        found = pooled(object_id, lines, basis.target, repeats=None, before=None)
-        own = ({k: s for k, s in measured.scores.items() if k in val} for measured in found)
+        val = {*basis.val} or tasks_of_steps(lines, basis.target)
+        rounds = pooled(object_id, lines, basis.target, repeats=None, before=None)
+        own = ({k: s for k, s in measured.scores.items() if k in val} for measured in rounds)
         return tuple(Measurements(object_id=object_id, scores=scores) for scores in own if scores)
 
     def targets(self, object_id: str) -> tuple[str, ...]:
@@ -62,26 +61,20 @@ class Ledger:
         return parse_lines(line for notes in self._notes for line in notes.lines(object_id))
 
 
-def _tasks_of_steps(lines: Iterable[NoteLine], target: str) -> set[str]:
-    """The tasks that steps measured: the test split is measured by a run's end alone."""
-    measured = (line for line in lines if isinstance(line, ScoresLine) and line.target == target)
-    return {task for line in measured if line.phase is not Phase.END for task in line.tasks}
-
-
 @dataclass(frozen=True)
 class ClaimCheck:
     """Holds claims against the ledger. `score_bases` are by skill, or why there is none."""
 
-    ground: BaseRevision
-    ledger: Ledger
+    base_revision: BaseRevision
+    ledger: KnownScores
     score_bases: Mapping[str, ScoreBasis | SkillgitError]
     skill_of: SkillOf
 
-    def check(self, found: Range) -> tuple[list[Claim], list[Finding]]:
+    def check(self, proposed: Range) -> tuple[list[Claim], list[VerifyFinding]]:
         """What the commits of a range claim, and what is wrong with it."""
         claims: list[Claim] = []
-        findings: list[Finding] = []
-        for commit in found.commits:
+        findings: list[VerifyFinding] = []
+        for commit in proposed.commits:
             trailers = parse_commit(commit.message)
             if trailers is None:
                 if _TRAILER.search(commit.message):
@@ -93,11 +86,13 @@ class ClaimCheck:
             claim, wrong = self._one(commit, trailers)
             claims.append(claim)
             findings += wrong
-        findings += self._tip(found, claims)
-        findings += _runs(found)
+        findings += self._tip(proposed, claims)
+        findings += _runs(proposed)
         return claims, findings
 
-    def _one(self, commit: ChangedCommit, trailers: ParsedTrailers) -> tuple[Claim, list[Finding]]:
+    def _one(
+        self, commit: ChangedCommit, trailers: ParsedTrailers
+    ) -> tuple[Claim, list[VerifyFinding]]:
         claim = Claim(
             commit=commit.id,
             run=trailers.run,
@@ -107,7 +102,7 @@ class ClaimCheck:
             known=None,
         )
         named = self._skill_of_version(commit, trailers)
-        skill = self.ground.skills.get(named)
+        skill = self.base_revision.skills.get(named)
         if skill is None:
             message = f"it is of a skill {named!r}, which the base does not have"
             return claim, [_problem("trailers", commit, message)]
@@ -134,9 +129,9 @@ class ClaimCheck:
         if named is not None:
             return named
         changed = [change.path for change in commit.changes]
-        skills = self.ground.skills.values()
+        skills = self.base_revision.skills.values()
         touched = (s.name for s in skills if any(s.declares(path) for path in changed))
-        return next(touched, next(iter(self.ground.skills)))
+        return next(touched, next(iter(self.base_revision.skills)))
 
     def _bases(
         self, commit: str, skill: SkillAtBase, trailers: ParsedTrailers | None
@@ -165,7 +160,7 @@ class ClaimCheck:
         gate: GateConfig,
         bases: tuple[ScoreBasis, ...],
         claim: Claim,
-    ) -> Iterator[Finding]:
+    ) -> Iterator[VerifyFinding]:
         """What is wrong with a claimed score, the weightiest first."""
         metric = self._metric(commit, trailers, skill, gate, bases, claim)
         if metric is not gate.metric:
@@ -176,17 +171,17 @@ class ClaimCheck:
             targets = (trailers.state.target,)
         of_base = {basis.target for basis in bases}
         if targets and of_base and of_base.isdisjoint(targets):
-            said = f"it was measured for target {', '.join(targets)}"
-            message = f"{said}, and the base's is {', '.join(sorted(of_base))}"
+            own = f"it was measured for target {', '.join(targets)}"
+            message = f"{own}, and the base's is {', '.join(sorted(of_base))}"
             yield _problem("fingerprint", commit, message)
-        said = f"claims {claim.claimed:.4f}"
+        claims = f"claims {claim.claimed:.4f}"
         if claim.known is None and is_night(trailers.run) and not self.ledger.has_nights:
-            message = f"{said}; what a night measured is known only where the night was"
+            message = f"{claims}; what a night measured is known only where the night was"
             yield _problem("claims", commit, message, Severity.WARNING)
         elif claim.known is None:
-            yield _problem("claims", commit, f"{said}, and no ledger has a score of these bytes")
+            yield _problem("claims", commit, f"{claims}, and no ledger has a score of these bytes")
         elif not _is_near(claim.known, claim.claimed):
-            yield _problem("claims", commit, f"{said}, and the ledger has {claim.known:.4f}")
+            yield _problem("claims", commit, f"{claims}, and the ledger has {claim.known:.4f}")
 
     def _metric(
         self,
@@ -213,7 +208,7 @@ class ClaimCheck:
             documents = self.skill_of(commit, skill)
         except SkillgitError:
             return None  # a document that is gone, or that cannot be named, was never measured
-        return skill_object(self.ground.repository.git, documents)
+        return skill_object(self.base_revision.repository.git, documents)
 
     def _known(
         self,
@@ -240,24 +235,24 @@ class ClaimCheck:
         right = (n for n in numbers if _is_near(n, claimed))
         return next(right, numbers[-1] if numbers else None)
 
-    def _tip(self, found: Range, claims: Sequence[Claim]) -> Iterator[Finding]:
+    def _tip(self, proposed: Range, claims: Sequence[Claim]) -> Iterator[VerifyFinding]:
         """Whether what would be merged is what was measured, where its tip does not claim it.
 
         Where no commit claims a score, that is for a reviewer to know, and nothing wrong.
         """
-        if not claims or (claims[-1].commit == found.head and claims[-1].claimed is not None):
+        if not claims or (claims[-1].commit == proposed.head and claims[-1].claimed is not None):
             return
-        tip = found.commits[-1]
+        tip = proposed.commits[-1]
         trailers = parse_commit(tip.message)
         is_claimed = any(claim.claimed is not None for claim in claims)
         is_problem = is_claimed and not (trailers and is_night(trailers.run))
-        for skill in self.ground.skills.values():
-            bases = self._bases(found.head, skill, trailers)
-            touched = any(skill.declares(change.path) for change in found.changes)
+        for skill in self.base_revision.skills.values():
+            bases = self._bases(proposed.head, skill, trailers)
+            touched = any(skill.declares(change.path) for change in proposed.changes)
             if not touched or isinstance(bases, SkillgitError):
                 continue
             gate = _gate(skill, trailers) if trailers else skill.config.gate
-            if self._known(found.head, skill, bases, gate, None) is None:
+            if self._known(proposed.head, skill, bases, gate, None) is None:
                 message = f"what it makes of {skill.name} was measured by nobody"
                 hint = "skillgit eval measures it, skillgit sync shares that"
                 severity = Severity.PROBLEM if is_problem else Severity.WARNING
@@ -296,11 +291,11 @@ def _contradictions(commit: ChangedCommit, trailers: ParsedTrailers) -> Iterator
         yield "it was accepted on a bound, and only a rejection can be cut short"
         return
     subject = commit.message.partition("\n")[0]
-    said = _NUMBER.search(subject)
+    in_subject = _NUMBER.search(subject)
     if score is None:
-        if said is not None and "unmeasured" not in subject:
-            yield f"its subject says {said[0]}, and its trailers that nobody measured it"
-    elif said is None or said[0] != f"{score:.4f}":
+        if in_subject is not None and "unmeasured" not in subject:
+            yield f"its subject says {in_subject[0]}, and its trailers that nobody measured it"
+    elif in_subject is None or in_subject[0] != f"{score:.4f}":
         yield f"its subject does not say the score that its trailers claim, {score:.4f}"
     if state is None:
         return
@@ -311,21 +306,21 @@ def _contradictions(commit: ChangedCommit, trailers: ParsedTrailers) -> Iterator
         yield "its state says another best score than its trailers"
 
 
-def _runs(found: Range) -> Iterator[Finding]:
+def _runs(proposed: Range) -> Iterator[VerifyFinding]:
     runs = {
         (parsed.run, parsed.run_id): parsed.run
-        for commit in found.commits
+        for commit in proposed.commits
         if (parsed := parse_commit(commit.message)) is not None
     }
     if len(runs) > 1:
         names = ", ".join(sorted({*runs.values()}))
         message = f"it has commits of {len(runs)} runs ({names}), and a proposal is one run's"
-        yield Finding(
-            check="trailers", where=found.head[:12], message=message, severity=Severity.WARNING
+        yield VerifyFinding(
+            check="trailers", where=proposed.head[:12], message=message, severity=Severity.WARNING
         )
 
 
 def _problem(
     check: str, commit: ChangedCommit, message: str, severity: Severity = Severity.PROBLEM
-) -> Finding:
-    return Finding(check=check, where=commit.id[:12], message=message, severity=severity)
+) -> VerifyFinding:
+    return VerifyFinding(check=check, where=commit.id[:12], message=message, severity=severity)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 
 from skillgit.editing.document import Document, Region, region_text
 from skillgit.errors import DocumentError
-from skillgit.review.verify.findings import Finding, Severity
+from skillgit.review.verify.findings import Severity, VerifyFinding
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.IGNORECASE)
 _MOST_DESCRIPTION = 1024
@@ -25,7 +25,7 @@ def document_findings(
     may_change: Collection[Region],
     is_proposed: bool = True,
     is_night: bool = False,
-) -> Iterator[Finding]:
+) -> Iterator[VerifyFinding]:
     """What is wrong with a document's change.
 
     `may_change` are the protected regions that are this commit's to write; in a night nothing
@@ -37,16 +37,16 @@ def document_findings(
     if isinstance(after, DocumentError):
         if not isinstance(before, DocumentError) or before.message != after.message:
             check = "markers" if "<!--" in after.message else "document"
-            yield Finding(check=check, where=where, message=after.message)
+            yield VerifyFinding(check=check, where=where, message=after.message)
         return
     if isinstance(before, DocumentError):
         return
     yield from _frontmatter(where, before, after, severity)
     for region in Region:
         for check, message in _region(before, after, region, may_change=region in may_change):
-            yield Finding(check=check, where=where, message=message, severity=severity)
+            yield VerifyFinding(check=check, where=where, message=message, severity=severity)
     if is_night and _outside(before, may_change) != _outside(after, may_change):
-        yield Finding(
+        yield VerifyFinding(
             check="regions", where=where, message="a night changed text outside its LEARNED region"
         )
 
@@ -60,15 +60,15 @@ def _parsed(data: bytes) -> Document | DocumentError:
 
 def _frontmatter(
     where: str, before: Document, after: Document, severity: Severity
-) -> Iterator[Finding]:
+) -> Iterator[VerifyFinding]:
     old, new = (doc.text[: doc.layout.frontmatter_end] for doc in (before, after))
     if old == new or not before.text:
         return
     message = "the frontmatter was changed"
-    yield Finding(check="frontmatter", where=where, message=message, severity=severity)
+    yield VerifyFinding(check="frontmatter", where=where, message=message, severity=severity)
     for message in _violations(after):
         if message not in _violations(before):
-            yield Finding(check="frontmatter", where=where, message=message)
+            yield VerifyFinding(check="frontmatter", where=where, message=message)
 
 
 def _violations(document: Document) -> list[str]:

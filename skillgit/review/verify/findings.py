@@ -14,7 +14,7 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
-class Finding(Record):
+class VerifyFinding(Record):
     """One thing that was found: by which check, where (a path, a commit), and what it is."""
 
     check: str
@@ -45,19 +45,19 @@ class Rerun(Record):
     after: float | None
 
 
-class Verdict(Record):
+class Verification(Record):
     """The result of a verification."""
 
     range: str
     base: str
     head: str
     commits: int
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[VerifyFinding, ...] = ()
     claims: tuple[Claim, ...] = ()
     reruns: tuple[Rerun, ...] = ()
 
     @property
-    def problems(self) -> tuple[Finding, ...]:
+    def problems(self) -> tuple[VerifyFinding, ...]:
         """The findings that fail it."""
         return tuple(f for f in self.findings if f.severity is Severity.PROBLEM)
 

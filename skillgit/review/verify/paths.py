@@ -12,7 +12,7 @@ from skillgit.config import CONFIG_FILE
 from skillgit.records.canonical import canonical_json
 from skillgit.redaction import redact
 from skillgit.review.verify.base_revision import BaseRevision
-from skillgit.review.verify.findings import Finding, Severity
+from skillgit.review.verify.findings import Severity, VerifyFinding
 from skillgit.store.ranges import Change, Range
 from skillgit.training.identity import differences
 
@@ -37,36 +37,38 @@ _MOST_SHOWN = 360
 
 
 def path_findings(
-    found: Range, ground: BaseRevision, *, is_proposal: bool, memory: Collection[str]
-) -> Iterator[Finding]:
+    proposed: Range, base_revision: BaseRevision, *, is_proposal: bool, memory: Collection[str]
+) -> Iterator[VerifyFinding]:
     """What is wrong with where a range writes, over all its commits.
 
     In a person's own change, other files are only named. `memory` are the paths of the memory files
     that a night may write, too.
     """
     changes: dict[str, list[Change]] = {}
-    for commit in found.commits:
+    for commit in proposed.commits:
         for change in commit.changes:
             changes.setdefault(change.path, []).append(change)
-    for change in found.changes:
+    for change in proposed.changes:
         changes.setdefault(change.path, []).append(change)
     for path, on_path in sorted(changes.items()):
-        declared = path in memory or any(s.declares(path) for s in ground.skills.values())
+        declared = path in memory or any(s.declares(path) for s in base_revision.skills.values())
         yield from _modes(path, on_path)
         if declared:
             if on_path[-1].new is None:
-                yield Finding(check="paths", where=path, message="a document of the skill is gone")
+                yield VerifyFinding(
+                    check="paths", where=path, message="a document of the skill is gone"
+                )
         else:
-            yield from _undeclared(path, on_path, ground, is_proposal=is_proposal)
+            yield from _undeclared(path, on_path, base_revision, is_proposal=is_proposal)
 
 
-def _modes(path: str, changes: list[Change]) -> Iterator[Finding]:
+def _modes(path: str, changes: list[Change]) -> Iterator[VerifyFinding]:
     for change in changes:
         new, old = change.new, change.old
         if new is None or new.is_plain or (old is not None and old.mode == new.mode):
             continue
         target = f" to {new.data.decode('utf-8', 'replace')!r}" if new.kind == _LINK else ""
-        yield Finding(check="modes", where=path, message=f"it becomes {new.kind}{target}")
+        yield VerifyFinding(check="modes", where=path, message=f"it becomes {new.kind}{target}")
         return
 
 
@@ -74,23 +76,27 @@ _LINK = "a symbolic link"
 
 
 def _undeclared(
-    path: str, changes: list[Change], ground: BaseRevision, *, is_proposal: bool
-) -> Iterator[Finding]:
+    path: str, changes: list[Change], base_revision: BaseRevision, *, is_proposal: bool
+) -> Iterator[VerifyFinding]:
     name = path.rpartition("/")[2]
     if path == CONFIG_FILE:
         yield from _config(path, changes)
     elif path.startswith(_WORKFLOWS) or name.startswith(("Jenkinsfile", ".gitlab-ci")):
-        yield Finding(check="workflow", where=path, message="a workflow of the CI is changed")
+        yield VerifyFinding(check="workflow", where=path, message="a workflow of the CI is changed")
     elif name in _OBEYED_BY_GIT:
-        yield Finding(check="paths", where=path, message="a file that git itself obeys is changed")
+        yield VerifyFinding(
+            check="paths", where=path, message="a file that git itself obeys is changed"
+        )
     elif path.startswith(".skillgit/"):
-        yield Finding(check="prompts", where=path, message="a prompt of the project is changed")
-    elif any(_is_under(path, s.config.tasks.path) for s in ground.skills.values()):
+        yield VerifyFinding(
+            check="prompts", where=path, message="a prompt of the project is changed"
+        )
+    elif any(_is_under(path, s.config.tasks.path) for s in base_revision.skills.values()):
         yield from _tasks(path, changes, is_proposal=is_proposal)
     else:
         severity = Severity.PROBLEM if is_proposal else Severity.WARNING
         message = "this is no document of a skill"
-        yield Finding(check="paths", where=path, message=message, severity=severity)
+        yield VerifyFinding(check="paths", where=path, message=message, severity=severity)
 
 
 def _is_under(path: str, folder: str) -> bool:
@@ -98,17 +104,17 @@ def _is_under(path: str, folder: str) -> bool:
     return path == clean or path.startswith(f"{clean}/")
 
 
-def _config(path: str, changes: list[Change]) -> Iterator[Finding]:
+def _config(path: str, changes: list[Change]) -> Iterator[VerifyFinding]:
     """Every key that changes, by name: what it asks for decides nothing here."""
-    said: dict[str, None] = {}
+    differing: dict[str, None] = {}
     for change in changes:
         old, new = _toml(change.old_data), _toml(change.new_data)
         if new is None:
-            said["it is gone" if change.new is None else "it cannot be read any more"] = None
+            differing["it is gone" if change.new is None else "it cannot be read any more"] = None
         else:
-            said |= dict.fromkeys(differences(old or {}, new))
-    for line in said or {"its text is changed, but no value": None}:
-        yield Finding(check="config", where=path, message=_safe(line))
+            differing |= dict.fromkeys(differences(old or {}, new))
+    for line in differing or {"its text is changed, but no value": None}:
+        yield VerifyFinding(check="config", where=path, message=_safe(line))
 
 
 def _toml(data: bytes) -> dict[str, Any] | None:
@@ -126,16 +132,16 @@ def _plain(table: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _tasks(path: str, changes: list[Change], *, is_proposal: bool) -> Iterator[Finding]:
+def _tasks(path: str, changes: list[Change], *, is_proposal: bool) -> Iterator[VerifyFinding]:
     severity = Severity.PROBLEM if is_proposal else Severity.WARNING
     message = "the tasks that judge the skill are changed"
-    yield Finding(check="tasks", where=path, message=message, severity=severity)
+    yield VerifyFinding(check="tasks", where=path, message=message, severity=severity)
     old, new = set(_programs(changes[-1].old_data)), _programs(changes[-1].new_data)
     for change in changes:
         new |= _programs(change.new_data)
     for program in sorted(new - old):
         message = f"a judge runs a program: {_safe(program)}"
-        yield Finding(check="judges", where=path, message=message)
+        yield VerifyFinding(check="judges", where=path, message=message)
 
 
 def _programs(data: bytes) -> set[str]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillgit.evaluation.standalone import Measuring, Scores
-from skillgit.evaluation.wiring import Runtime, open_evaluator
-from skillgit.gate import mean_score, select_gate_score
+from skillgit.evaluation.wiring import Runtime
+from skillgit.gate import beats, mean_score, select_gate_score
 from skillgit.models.journal import Journal
-from skillgit.models.paid import Meter
 from skillgit.records import Skill
 from skillgit.review.verify.base_revision import SkillAtBase
-from skillgit.review.verify.findings import Rerun
+from skillgit.review.verify.findings import Rerun, Verification, VerifyFinding
 from skillgit.store.git_store import GitStore
 from skillgit.tasks import TaskSet
 
@@ -32,18 +31,7 @@ class Remeasuring:
         Raises: BlockedError, BudgetError; what `key_of` raises for a missing key.
         """
         config, tasks = self.skill.config, self.tasks.val
-        evaluator = open_evaluator(config, tasks, self.runtime)
-        measuring = Measuring(
-            evaluator=evaluator,
-            store=self.store,
-            journal=self.journal,
-            clock=self.runtime.clock,
-            tasks=tasks,
-            val=frozenset(evaluator.keys[task.id] for task in tasks),
-            max_unscored=config.gate.max_unscored,
-            meter=Meter.within(config.budget, clock=self.runtime.clock),
-            again=True,
-        )
+        measuring = Measuring.of(config, tasks, self.runtime, self.store, self.journal, again=True)
         scores = measuring.measure([before, after])
         old, new = (self._latest(scores[self.store.object_id(s)]) for s in (before, after))
         return Rerun(skill=self.skill.name, before=old, after=new)
@@ -55,3 +43,22 @@ class Remeasuring:
         if mean is None:
             return None
         return select_gate_score(mean.hard, mean.soft, gate.metric, gate.mixed_weight)
+
+
+def with_reruns(verdict: Verification, reruns: tuple[Rerun, ...]) -> Verification:
+    """A verdict with what measuring again came to: a version has to be better than the base."""
+    lost = [
+        VerifyFinding(
+            check="rerun",
+            where=verdict.head[:12],
+            message=f"measured again, {rerun.skill} is no better than on the base: "
+            f"{_number(rerun.before)} -> {_number(rerun.after)}",
+        )
+        for rerun in reruns
+        if rerun.before is None or rerun.after is None or not beats(rerun.after, rerun.before)
+    ]
+    return verdict.model_copy(update={"reruns": reruns, "findings": (*verdict.findings, *lost)})
+
+
+def _number(value: float | None) -> str:
+    return "unmeasured" if value is None else f"{value:.4f}"

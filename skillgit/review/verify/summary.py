@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skillgit.review.markdown import code, table, words
-from skillgit.review.verify.findings import Claim, Finding, Verdict
+from skillgit.review.verify.findings import Claim, Verification, VerifyFinding
 
 _MOST = 100
 
 
-def summary(verdict: Verdict) -> str:
+def summary(verdict: Verification) -> str:
     """The verdict for people: what it came to, the findings, the claims."""
     problems = len(verdict.problems)
     warnings = len(verdict.findings) - problems
@@ -27,7 +27,7 @@ def summary(verdict: Verdict) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _findings(findings: Sequence[Finding]) -> str:
+def _findings(findings: Sequence[VerifyFinding]) -> str:
     if not findings:
         return ""
     rows = [
@@ -54,7 +54,7 @@ def _claims(claims: Sequence[Claim]) -> str:
     return "### Scores\n\n" + table(("commit", "of", "verdict", "claims", "ledger"), rows)
 
 
-def _reruns(verdict: Verdict) -> str:
+def _reruns(verdict: Verification) -> str:
     if not verdict.reruns:
         return ""
     rows = [

@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from skillgit.records import Record
 from skillgit.redaction import find_secrets
-from skillgit.review.verify.findings import Finding
+from skillgit.review.verify.findings import VerifyFinding
 
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c\u200e\u200f")
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u00ad")
@@ -45,7 +45,7 @@ def added_lines(new: str, old: str) -> list[tuple[int, str]]:
     return added
 
 
-def hidden_in(where: str, new: str, old: str = "") -> Iterator[Finding]:
+def hidden_in(where: str, new: str, old: str = "") -> Iterator[VerifyFinding]:
     """Characters that nobody sees, or that turn the order of others round."""
     found: list[str] = []
     for number, line in added_lines(new, old):
@@ -54,29 +54,31 @@ def hidden_in(where: str, new: str, old: str = "") -> Iterator[Finding]:
                 found.append(f"line {number} has {_called(character)}")
     if found:
         more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
-        said = "; ".join(dict.fromkeys(found[:_MOST]))
-        yield Finding(check="invisible", where=where, message=f"invisible characters: {said}{more}")
+        listed = "; ".join(dict.fromkeys(found[:_MOST]))
+        yield VerifyFinding(
+            check="invisible", where=where, message=f"invisible characters: {listed}{more}"
+        )
 
 
-def secrets_in(where: str, new: bytes | str, old: bytes | str = "") -> Iterator[Finding]:
+def secrets_in(where: str, new: bytes | str, old: bytes | str = "") -> Iterator[VerifyFinding]:
     """What looks like a secret; the secret itself is never told."""
     for secret in new_secrets(new, old):
         message = f"line {secret.line} holds what looks like a secret ({secret.kind})"
-        yield Finding(check="secrets", where=where, message=message)
+        yield VerifyFinding(check="secrets", where=where, message=message)
 
 
-def acts_in_message(where: str, text: str) -> Iterator[Finding]:
+def acts_in_message(where: str, text: str) -> Iterator[VerifyFinding]:
     """What git's hosts would act on in a commit's message; they do not render it."""
     found = _SKIPS_CI.search(text)
     if found is not None:
         message = f"line {text.count(chr(10), 0, found.start()) + 1} has words that stop a CI"
-        yield Finding(check="text", where=where, message=message)
+        yield VerifyFinding(check="text", where=where, message=message)
 
 
-def acts_in_body(where: str, text: str) -> Iterator[Finding]:
+def acts_in_body(where: str, text: str) -> Iterator[VerifyFinding]:
     """What a host would act on, or hide, in a pull request's text once it is rendered."""
     for line, what in dict.fromkeys(active_parts(text)):
-        yield Finding(check="text", where=where, message=f"line {line} has {what}")
+        yield VerifyFinding(check="text", where=where, message=f"line {line} has {what}")
     yield from acts_in_message(where, text)
 
 
@@ -124,13 +126,13 @@ _COMMENT = "<!--"
 def active_parts(markdown: str) -> Iterator[tuple[int, str]]:
     """The parts that would act or hide, each with its line, counted from 1, and what it is."""
     line = 1
-    for token in _Reader("commonmark").enable("table").parse(markdown):
+    for token in PermissiveMarkdown("commonmark").enable("table").parse(markdown):
         line = token.map[0] + 1 if token.map else line
         for part in (token, *(token.children or ())):
             yield from ((line, what) for what in _acts(part))
 
 
-class _Reader(MarkdownIt):
+class PermissiveMarkdown(MarkdownIt):
     """A parser to which every target is one, be it for a script."""
 
     @override

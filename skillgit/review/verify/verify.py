@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from skillgit.editing.document import Region
-from skillgit.gate import beats
-from skillgit.history.run_names import is_night
 from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.ports import Clock
 from skillgit.records import Action, Skill
@@ -22,9 +20,9 @@ from skillgit.review.verify.base_revision import (
     attempted,
     read_base_revision,
 )
-from skillgit.review.verify.claims import ClaimCheck, Ledger, SkillOf
+from skillgit.review.verify.claims import ClaimCheck, KnownScores, SkillOf
 from skillgit.review.verify.documents import document_findings
-from skillgit.review.verify.findings import Claim, Finding, Rerun, Verdict
+from skillgit.review.verify.findings import Claim, Verification, VerifyFinding
 from skillgit.review.verify.paths import path_findings
 from skillgit.review.verify.texts import acts_in_body, acts_in_message, hidden_in, secrets_in
 from skillgit.store.git.names import NOTES
@@ -49,75 +47,91 @@ class Verifier:
     clock: Clock
     root: str | None = None
 
-    def verify(self, typed: str, found: Range, *, body: str | None = None) -> Verdict:
+    def verify(self, typed: str, proposed: Range, *, body: str | None = None) -> Verification:
         """All that is to be said of a range; `body` is the text of its pull request.
 
         Raises: ConfigError when the base has no configuration.
         """
-        ground = read_base_revision(self.repository, found.base)
-        told = {c.id: t for c in found.commits if (t := parse_commit(c.message)) is not None}
+        base_revision = read_base_revision(self.repository, proposed.base)
+        trailers_of = {
+            c.id: t for c in proposed.commits if (t := parse_commit(c.message)) is not None
+        }
         findings = [
             *path_findings(
-                found, ground, is_proposal=bool(told), memory=self._memory(ground, told)
+                proposed,
+                base_revision,
+                is_proposal=bool(trailers_of),
+                memory=self._memory(base_revision, trailers_of),
             ),
-            *(f for commit in found.commits for f in self._documents(commit, ground, told)),
-            *(f for commit in found.commits for f in _texts(commit)),
+            *(
+                f
+                for commit in proposed.commits
+                for f in self._documents(commit, base_revision, trailers_of)
+            ),
+            *(f for commit in proposed.commits for f in _texts(commit)),
             *([] if body is None else _body(body)),
         ]
-        claims, wrong = self._claims(found, ground, told)
-        return Verdict(
+        claims, wrong = self._claims(proposed, base_revision, trailers_of)
+        return Verification(
             range=typed,
-            base=found.base,
-            head=found.head,
-            commits=len(found.commits),
+            base=proposed.base,
+            head=proposed.head,
+            commits=len(proposed.commits),
             findings=tuple(dict.fromkeys((*findings, *wrong))),
             claims=tuple(claims),
         )
 
     def _claims(
-        self, found: Range, ground: BaseRevision, told: dict[str, ParsedTrailers]
-    ) -> tuple[list[Claim], list[Finding]]:
-        ledger = Ledger(self.repository, self.refs)
+        self, proposed: Range, base_revision: BaseRevision, trailers_of: dict[str, ParsedTrailers]
+    ) -> tuple[list[Claim], list[VerifyFinding]]:
+        ledger = KnownScores(self.repository, self.refs)
         score_bases = {
-            name: attempted(partial(ground.basis, skill, clock=self.clock, root=self.root))
-            for name, skill in ground.skills.items()
+            name: attempted(partial(base_revision.basis, skill, clock=self.clock, root=self.root))
+            for name, skill in base_revision.skills.items()
         }
-        check = ClaimCheck(ground, ledger, score_bases, self._skill_of(told))
-        claims, wrong = check.check(found)
-        trained = any(not is_night(t.run) and t.score is not None for t in told.values())
+        check = ClaimCheck(base_revision, ledger, score_bases, self._skill_of(trailers_of))
+        claims, wrong = check.check(proposed)
+        trained = any(not is_night(t.run) and t.score is not None for t in trailers_of.values())
         if trained and not ledger.has_notes:
             message = f"there are no notes here to check scores with; {FETCH_NOTES}"
-            wrong = [Finding(check="notes", where=NOTES, message=message), *wrong]
+            wrong = [VerifyFinding(check="notes", where=NOTES, message=message), *wrong]
         return claims, wrong
 
-    def _skill_of(self, told: dict[str, ParsedTrailers]) -> SkillOf:
+    def _skill_of(self, trailers_of: dict[str, ParsedTrailers]) -> SkillOf:
         """Reads a skill as a commit has it; a night's has the memory file for a document, too."""
 
         def read(commit: str, skill: SkillAtBase) -> Skill:
             git = self.repository.git
             documents = skill_in_commit(git, commit, skill.config.skill)
-            if commit in told and is_night(told[commit].run):
+            if commit in trailers_of and is_night(trailers_of[commit].run):
                 return with_memory(git, tree_of(commit_at(git, commit)), documents)
             return documents
 
         return read
 
-    def _memory(self, ground: BaseRevision, told: dict[str, ParsedTrailers]) -> tuple[str, ...]:
+    def _memory(
+        self, base_revision: BaseRevision, trailers_of: dict[str, ParsedTrailers]
+    ) -> tuple[str, ...]:
         """The memory files that a night may write; none in any other proposal."""
-        if not any(is_night(trailers.run) for trailers in told.values()):
+        if not any(is_night(trailers.run) for trailers in trailers_of.values()):
             return ()
-        tree = tree_of(commit_at(self.repository.git, ground.base))
-        taken = [skill.main for skill in ground.skills.values()]
+        tree = tree_of(commit_at(self.repository.git, base_revision.base))
+        taken = [skill.main for skill in base_revision.skills.values()]
         there = memory_path(self.repository.git, tree, taken)
         return (there,) if there else MEMORY_FILES
 
     def _documents(
-        self, commit: ChangedCommit, ground: BaseRevision, told: dict[str, ParsedTrailers]
-    ) -> Iterator[Finding]:
-        trailers = told.get(commit.id)
-        memory = self._memory(ground, told)
+        self,
+        commit: ChangedCommit,
+        base_revision: BaseRevision,
+        trailers_of: dict[str, ParsedTrailers],
+    ) -> Iterator[VerifyFinding]:
+        trailers = trailers_of.get(commit.id)
+        memory = self._memory(base_revision, trailers_of)
         for change in commit.changes:
-            skill = next((s for s in ground.skills.values() if s.declares(change.path)), None)
+            skill = next(
+                (s for s in base_revision.skills.values() if s.declares(change.path)), None
+            )
             if (skill is None and change.path not in memory) or change.new is None:
                 continue
             begins = trailers is not None and trailers.action is Action.BASELINE
@@ -126,7 +140,7 @@ class Verifier:
                 change.old_data,
                 change.new_data,
                 may_change=_regions(trailers, skill),
-                is_proposed=bool(told) and not begins,
+                is_proposed=bool(trailers_of) and not begins,
                 is_night=skill is None or (trailers is not None and is_night(trailers.run)),
             )
 
@@ -143,14 +157,14 @@ def _regions(trailers: ParsedTrailers | None, skill: SkillAtBase | None) -> set[
     return {Region.APPENDIX} if notes_lapses else set()
 
 
-def _texts(commit: ChangedCommit) -> Iterator[Finding]:
+def _texts(commit: ChangedCommit) -> Iterator[VerifyFinding]:
     """What hides or acts in the texts and the message that a commit brings."""
     here = commit.id[:12]
     for change in commit.changes:
         where = f"{change.path} in {here}"
         if len(change.new_data) > MOST_BYTES:
             message = f"it is too large to be looked at: {len(change.new_data):,} bytes"
-            yield Finding(check="text", where=where, message=message)
+            yield VerifyFinding(check="text", where=where, message=message)
             continue
         yield from hidden_in(where, _text(change.new_data), _text(change.old_data))
         yield from secrets_in(where, change.new_data, change.old_data)
@@ -161,7 +175,7 @@ def _texts(commit: ChangedCommit) -> Iterator[Finding]:
     yield from acts_in_message(where, commit.message)
 
 
-def _body(body: str) -> Iterator[Finding]:
+def _body(body: str) -> Iterator[VerifyFinding]:
     where = "the pull request's text"
     yield from hidden_in(where, body.replace("\r\n", "\n"))
     yield from secrets_in(where, body)
@@ -171,22 +185,3 @@ def _body(body: str) -> Iterator[Finding]:
 def _text(data: bytes) -> str:
     """A file's text; one that is none holds nothing that could hide in it."""
     return "" if b"\0" in data else data.decode("utf-8", "replace")
-
-
-def with_reruns(verdict: Verdict, reruns: tuple[Rerun, ...]) -> Verdict:
-    """A verdict with what measuring again came to: a version has to be better than the base."""
-    lost = [
-        Finding(
-            check="rerun",
-            where=verdict.head[:12],
-            message=f"measured again, {rerun.skill} is no better than on the base: "
-            f"{_number(rerun.before)} -> {_number(rerun.after)}",
-        )
-        for rerun in reruns
-        if rerun.before is None or rerun.after is None or not beats(rerun.after, rerun.before)
-    ]
-    return verdict.model_copy(update={"reruns": reruns, "findings": (*verdict.findings, *lost)})
-
-
-def _number(value: float | None) -> str:
-    return "unmeasured" if value is None else f"{value:.4f}"

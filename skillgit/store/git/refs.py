@@ -190,3 +190,11 @@ class _Attempt:
         except OSError:
             return "just gone"
         return f"{seconds} s old" if seconds < 120 else f"{seconds // 60} min old"
+
+
+def ref_target(git: pygit2.Repository, ref: str) -> str | None:
+    """The commit that a ref comes to, if there is one."""
+    try:
+        return str(git.lookup_reference(ref).peel(pygit2.Commit).id)
+    except GIT_ERRORS:
+        return None

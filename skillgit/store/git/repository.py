@@ -5,7 +5,7 @@ What cannot work is said here in one sentence, before anything is written or pai
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +14,11 @@ import pygit2
 from pygit2.enums import FileStatus
 
 from skillgit.errors import RepositoryError
+from skillgit.ports import Clock
+from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import HEADS
 from skillgit.store.git.private import PrivateFolder, common_dir
-from skillgit.store.git.refs import GIT_ERRORS
+from skillgit.store.git.refs import GIT_ERRORS, Refs
 from skillgit.store.git.trees import clean_path, read_blob, tree_of
 
 _CLEAN = (FileStatus.CURRENT, FileStatus.IGNORED)
@@ -35,6 +37,14 @@ class Repository:
     def private(self) -> PrivateFolder:
         """The folder for what is never committed."""
         return PrivateFolder(self.common)
+
+    def refs(self, clock: Clock, command: str = "skillgit") -> Refs:
+        """Its refs; `command` is what their log says made a move."""
+        return Refs(self.git, self.common, clock=clock, command=command)
+
+    def cli(self, environ: Mapping[str, str]) -> GitCli:
+        """The git command line in it."""
+        return GitCli(self.workdir or self.git_dir, environ)
 
     def signature(self, time: int) -> pygit2.Signature:
         """The user's identity at a time. Unit: seconds since 1970, UTC.

@@ -15,6 +15,11 @@ _MAX_LINKS = 8
 _FILES = (FileMode.BLOB, FileMode.BLOB_EXECUTABLE)
 
 
+def is_ancestor(git: pygit2.Repository, older: str, newer: str) -> bool:
+    """Whether a commit is another one or stands somewhere below it."""
+    return older == newer or git.descendant_of(newer, older)
+
+
 def clean_path(path: str) -> str:
     """A path from the repository's root as git writes it.
 

@@ -18,6 +18,7 @@ from skillgit.history.notes import NOTE_KINDS
 from skillgit.records import Measurements, Score
 
 LineT = TypeVar("LineT", ScoresLine, RejectedLine)
+KindT = TypeVar("KindT", bound=NoteLine)
 
 
 def pooled(
@@ -48,6 +49,12 @@ def pooled(
     return tuple(Measurements(object_id=object_id, scores=scores) for scores in rounds)
 
 
+def tasks_of_steps(lines: Iterable[NoteLine], target: str) -> set[str]:
+    """The tasks that steps measured: the test split is measured by a run's end alone."""
+    measured = (line for line in lines if isinstance(line, ScoresLine) and line.target == target)
+    return {task for line in measured if line.phase is not Phase.END for task in line.tasks}
+
+
 def rejected(
     lines: Iterable[NoteLine], target: str, *, before: RunPosition | None
 ) -> Sequence[RejectedLine]:
@@ -76,6 +83,11 @@ def _scored(line: ScoresLine) -> Iterator[tuple[str, Score]]:
             yield task, Score(hard=pair[0], soft=pair[1])
         except ValidationError:
             continue
+
+
+def first_of(lines: Iterable[NoteLine], kind: type[KindT]) -> KindT | None:
+    """The first line of a kind, if there is one."""
+    return next((line for line in lines if isinstance(line, kind)), None)
 
 
 # ── A note's lines ↔ records. What is no line of ours, or of a kind not known here, is skipped.

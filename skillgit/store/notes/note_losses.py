@@ -10,12 +10,10 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
 import pygit2
-from pygit2.enums import ObjectType
 
 from skillgit.records import Record
-from skillgit.store.git.refs import GIT_ERRORS
-
-_FULL = 40
+from skillgit.store.git.refs import GIT_ERRORS, ref_target
+from skillgit.store.notes.notes import ID_DIGITS, blobs_on
 
 
 class Loss(Record):
@@ -34,7 +32,7 @@ def lost_lines(
     `moves` are those of the log that were tried on the ref; one counts as made if another began
     where it ended.
     """
-    tip = _target(git, ref)
+    tip = ref_target(git, ref)
     now = _Notes(git, tip)
     losses: dict[tuple[str, str], Loss] = {}
     for commit, after in _states(git, ref, tip, moves):
@@ -97,7 +95,7 @@ def _taken_away(
 def _removed(
     git: pygit2.Repository, before: pygit2.Tree, after: pygit2.Tree | None, prefix: str
 ) -> Iterator[tuple[str, pygit2.Blob]]:
-    """The notes of a tree that are not, byte for byte, at the same place of another."""
+    """The notes of a tree that are not, byte for byte, at the same place of another, if there is one."""
     for entry in before:
         own = entry.name or ""
         name = prefix + own
@@ -106,7 +104,7 @@ def _removed(
             continue
         if isinstance(entry, pygit2.Tree):
             yield from _removed(git, entry, other if isinstance(other, pygit2.Tree) else None, name)
-        elif isinstance(entry, pygit2.Blob) and len(name) == _FULL:
+        elif isinstance(entry, pygit2.Blob) and len(name) == ID_DIGITS:
             yield name, entry
 
 
@@ -121,29 +119,15 @@ class _Notes:
     def lines(self, object_id: str) -> frozenset[str]:
         """The lines on an object."""
         if object_id not in self._known:
-            blobs = () if self._root is None else _blobs(self._root, object_id)
+            blobs = [] if self._root is None else blobs_on(self._root, object_id)
             self._known[object_id] = frozenset(line for b in blobs for line in _lines_of(b))
         return self._known[object_id]
-
-
-def _blobs(tree: pygit2.Tree, rest: str) -> Iterator[pygit2.Blob]:
-    if rest in tree and isinstance(entry := tree[rest], pygit2.Blob):
-        yield entry
-    if len(rest) > 2 and rest[:2] in tree and isinstance(below := tree[rest[:2]], pygit2.Tree):
-        yield from _blobs(below, rest[2:])
 
 
 def _lines_of(blob: pygit2.Blob) -> Iterator[str]:
     for line in blob.data.decode("utf-8", "replace").split("\n"):
         if line.strip():
             yield line.strip()
-
-
-def _target(git: pygit2.Repository, ref: str) -> str | None:
-    try:
-        return str(git.lookup_reference(ref).peel(pygit2.Commit).id)
-    except GIT_ERRORS:
-        return None
 
 
 def _commit(git: pygit2.Repository, commit_id: str | None) -> pygit2.Commit | None:
@@ -164,15 +148,7 @@ def _parents(commit: pygit2.Commit) -> list[pygit2.Commit]:
 
 def noted_objects(git: pygit2.Repository, ref: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Every object that has a note, with its lines, as they stand now."""
-    final = _commit(git, _target(git, ref))
+    final = _commit(git, ref_target(git, ref))
     if final is not None:
-        yield from _walked(final.tree, "")
-
-
-def _walked(tree: pygit2.Tree, prefix: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for entry in tree:
-        name = prefix + (entry.name or "")
-        if entry.type == ObjectType.TREE and isinstance(entry, pygit2.Tree):
-            yield from _walked(entry, name)
-        elif isinstance(entry, pygit2.Blob) and len(name) == _FULL:
-            yield name, tuple(_lines_of(entry))
+        for object_id, blob in _removed(git, final.tree, None, ""):
+            yield object_id, tuple(_lines_of(blob))

@@ -14,7 +14,7 @@ from skillgit.errors import ConflictError
 from skillgit.store.git.names import NOTES, REMOTE_NOTES
 from skillgit.store.git.refs import RefMovedError, Refs
 from skillgit.store.git.repository import Repository
-from skillgit.store.git.trees import missing_object
+from skillgit.store.git.trees import is_ancestor, missing_object
 from skillgit.store.notes.notes import ID_DIGITS, Notes, blobs_on, joined
 
 Lines = dict[str, list[bytes]]
@@ -37,9 +37,9 @@ def take_in(
         tip = refs.read(ref)
         ours = None if tip is None else tree_at(git, tip)
         fresh = missing_lines(ours, theirs)
-        if not fresh and tip is not None and _is_in(git, other, tip):
+        if not fresh and tip is not None and is_ancestor(git, other, tip):
             return 0
-        forward = tip is None or (_is_in(git, tip, other) and not missing_lines(theirs, ours))
+        forward = tip is None or (is_ancestor(git, tip, other) and not missing_lines(theirs, ours))
         try:
             if forward:
                 refs.move(ref, old=tip, new=other, message="notes: from another clone")
@@ -90,10 +90,6 @@ def count_lines(lines: Lines) -> int:
 def tree_at(git: pygit2.Repository, commit: str) -> pygit2.Tree:
     """The tree of notes that a notes commit has."""
     return git[commit].peel(pygit2.Tree)
-
-
-def _is_in(git: pygit2.Repository, older: str, newer: str) -> bool:
-    return older == newer or git.descendant_of(newer, older)
 
 
 def _noted(tree: pygit2.Tree, known: pygit2.Tree | None, prefix: str) -> Iterator[str]:

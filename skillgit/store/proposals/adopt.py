@@ -20,13 +20,13 @@ from skillgit.store.git.names import HEADS, PROPOSALS
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.signing import Sign
+from skillgit.store.git.trees import is_ancestor
 from skillgit.store.proposals.adopted import (
     How,
     Lineage,
     Recognised,
     changed_paths,
     is_adopted,
-    is_ancestor,
     read_lineage,
 )
 from skillgit.store.proposals.fast_forward import (

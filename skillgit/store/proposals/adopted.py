@@ -14,7 +14,8 @@ from skillgit.errors import DocumentError, UserError
 from skillgit.history.run_names import is_night
 from skillgit.history.trailers import ParsedTrailers, parse_commit, skill_named
 from skillgit.records import Action, Record
-from skillgit.store.git.trees import author_of, message_of
+from skillgit.store.git.names import is_night
+from skillgit.store.git.trees import author_of, is_ancestor, message_of
 from skillgit.store.proposals.same_version import VersionMark, mark_of, marks_of
 from skillgit.store.runs.version_notes import find_original, steps_of_runs
 
@@ -183,11 +184,6 @@ def versions_on(git: pygit2.Repository, lineage: Lineage, onto: str) -> int:
     here = [blob_ids(git, commit, lineage.paths) for commit in _since(git, lineage.base, onto)]
     had = [v for v in bytes_of if v != at_base and v in here]
     return bytes_of.index(had[-1]) + 1 if had else 0
-
-
-def is_ancestor(git: pygit2.Repository, older: str, newer: str) -> bool:
-    """Whether a commit is another one or stands somewhere below it."""
-    return older == newer or git.descendant_of(newer, older)
 
 
 def blob_ids(git: pygit2.Repository, commit: str, paths: Iterable[str]) -> dict[str, str | None]:

@@ -17,7 +17,7 @@ from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import HEADS, PROPOSALS
 from skillgit.store.git.refs import GIT_ERRORS, Refs
 from skillgit.store.git.repository import Repository
-from skillgit.store.proposals.adopted import is_ancestor
+from skillgit.store.git.trees import is_ancestor
 from skillgit.store.proposals.fast_forward import work_tree_of
 
 _REMOTES = "refs/remotes/"

@@ -18,8 +18,7 @@ from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import HEADS, proposal_ref
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
-from skillgit.store.git.trees import message_of
-from skillgit.store.proposals.adopted import is_ancestor
+from skillgit.store.git.trees import is_ancestor, message_of
 from skillgit.store.proposals.same_version import VersionMark, own_mark
 from skillgit.store.remotes.remotes import Remotes, remote_branch, unreachable
 

@@ -227,7 +227,7 @@ _EXAMPLES = (NIGHT_NOTES, SLEEP, f"{RUNS}{NIGHT}-1", f"{PROPOSALS}{NIGHT}-1")
 """One of each kind of private ref, to try a setting with."""
 
 
-class Leak(Record):
+class PrivatePush(Record):
     """A remote's setting that sends private refs, and those that are there to be sent."""
 
     remote: str
@@ -235,14 +235,14 @@ class Leak(Record):
     refs: tuple[str, ...]
 
 
-def leaks(git: pygit2.Repository) -> list[Leak]:
+def leaks(git: pygit2.Repository) -> list[PrivatePush]:
     """The settings of remotes by which a push takes private refs along."""
     there = [ref for ref in git.references if is_private(ref)]
     found = []
     for remote, setting, sent in _settings(git):
         if any(sent(example) for example in _EXAMPLES):
             refs = tuple(sorted(ref for ref in there if sent(ref)))
-            found.append(Leak(remote=remote, setting=setting, refs=refs))
+            found.append(PrivatePush(remote=remote, setting=setting, refs=refs))
     return found
 
 

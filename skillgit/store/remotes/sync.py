@@ -20,8 +20,8 @@ from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import HEADS, NOTES, RUNS, run_ref
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
+from skillgit.store.git.trees import is_ancestor
 from skillgit.store.notes.union import count_lines, missing_lines, take_in, tree_at
-from skillgit.store.proposals.adopted import is_ancestor
 from skillgit.store.remotes.remotes import (
     Remotes,
     is_private,

@@ -14,15 +14,14 @@ from pygit2.enums import ObjectType
 
 from skillgit.errors import RepositoryError
 from skillgit.gate import beats, pool, select_gate_score
-from skillgit.history import ConfigNote, NoteLine, Phase, RunCommit, ScoresLine
-from skillgit.history.run_names import is_night, parse_run
+from skillgit.history import ConfigNote, NoteLine, RunCommit
 from skillgit.history.trailers import parse_commit
 from skillgit.records import Action, Metric, Record, Score
 from skillgit.store.git.names import RUNS, best_tag, run_of_ref
 from skillgit.store.git.refs import RefMovedError, Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.trees import commit_at, message_of
-from skillgit.store.notes.ledger import pooled
+from skillgit.store.notes.ledger import pooled, tasks_of_steps
 from skillgit.store.runs.runs import read_commit, run_refs, walk
 
 _MAX_RACES = 20
@@ -177,7 +176,7 @@ class BestTag:
         state = run_best.tip.state
         ours = self._lines_on(self._object_of(self._commit_of(run_best)))
         theirs = self._lines_on(self._object_of(holder))
-        val = _val_tasks(ours, state.target)
+        val = tasks_of_steps(ours, state.target)
         mine, other = _scores(ours, state.target), _scores(theirs, state.target)
         both = [task for task in sorted(val) if task in mine and task in other]
         if not both or len(both) < _MIN_COVERAGE * len(val):
@@ -224,12 +223,6 @@ def _made(commit: RunCommit, origin: str) -> bool:
     if origin.startswith("slow_update"):
         return commit.action is Action.EPOCH
     return commit.action.accepted
-
-
-def _val_tasks(lines: Sequence[NoteLine], target: str) -> set[str]:
-    """The tasks that steps measured: the test split is measured by a run's end alone."""
-    measured = (line for line in lines if isinstance(line, ScoresLine) and line.target == target)
-    return {task for line in measured if line.phase is not Phase.END for task in line.tasks}
 
 
 def _scores(lines: Sequence[NoteLine], target: str) -> dict[str, Score]:

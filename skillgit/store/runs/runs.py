@@ -24,7 +24,8 @@ from skillgit.history.trailers import (
 )
 from skillgit.records import Action, Metric, Record
 from skillgit.store.git import names
-from skillgit.store.git.refs import GIT_ERRORS
+from skillgit.store.git.names import RunName
+from skillgit.store.git.refs import ref_target
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.rewrite import commit_with, header_value
 from skillgit.store.git.trees import commit_at, message_of, tree_of, written
@@ -275,11 +276,3 @@ def here_or_remote(git: pygit2.Repository, ref: str) -> str | None:
     wanted = "/" + ref.removeprefix(names.HEADS)
     remote = (r for r in git.references if r.startswith(_REMOTES) and r.endswith(wanted))
     return next((found for r in remote if (found := ref_target(git, r)) is not None), None)
-
-
-def ref_target(git: pygit2.Repository, ref: str) -> str | None:
-    """The commit that a ref comes to, if there is one."""
-    try:
-        return str(git.lookup_reference(ref).peel(pygit2.Commit).id)
-    except GIT_ERRORS:
-        return None

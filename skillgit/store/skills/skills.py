@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -82,14 +82,21 @@ def _more_paths(
 ) -> list[str]:
     if not globs:
         return []
-    folder = posixpath.dirname(main)
     found = set()
-    for path in files_under(tree, folder):
-        inside = path[len(folder) + 1 :] if folder else path
-        if any(matches_glob(inside, glob) for glob in globs):
+    for path in files_under(tree, posixpath.dirname(main)):
+        if is_more_of(path, main, globs):
             with suppress(FileNotFoundError):
                 found.add(resolve_path(git, tree, path))
     return sorted(found)
+
+
+def is_more_of(path: str, main: str, globs: Iterable[str]) -> bool:
+    """Whether a path is that of a further document of the skill whose main document is `main`."""
+    folder = posixpath.dirname(main)
+    if folder and not path.startswith(f"{folder}/"):
+        return False
+    inside = path[len(folder) + 1 :] if folder else path
+    return any(matches_glob(inside, glob) for glob in globs)
 
 
 def matches_glob(path: str, glob: str) -> bool:

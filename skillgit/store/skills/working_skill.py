@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pygit2
 
@@ -12,7 +12,7 @@ from skillgit.records import Skill, SkillDocument
 from skillgit.store.git.refs import GIT_ERRORS
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.trees import clean_path
-from skillgit.store.skills.skills import matches_glob, name_of
+from skillgit.store.skills.skills import is_more_of, name_of
 
 
 def working_skill(repository: Repository, config: SkillConfig) -> Skill:
@@ -44,12 +44,10 @@ def _resolved(workdir: Path, path: str) -> str:
 def _more_paths(repository: Repository, workdir: Path, main: str, config: SkillConfig) -> list[str]:
     if not config.files:
         return []
-    folder = workdir / PurePosixPath(main).parent
     found = set()
-    for file in folder.rglob("*"):
+    for file in (workdir / main).parent.rglob("*"):
         path = file.relative_to(workdir).as_posix()
-        inside = file.relative_to(folder).as_posix()
-        wanted = any(matches_glob(inside, glob) for glob in config.files)
+        wanted = is_more_of(path, main, config.files)
         if wanted and file.is_file() and not repository.git.path_is_ignored(path):
             found.add(_resolved(workdir, path))
     return sorted(found)

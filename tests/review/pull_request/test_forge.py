@@ -7,27 +7,38 @@ from pathlib import Path
 
 import pytest
 
-from skillgit.review.pull_request.forge import Host, Kind, PullRequest, PullRequestClient, read_host
+from skillgit.review.pull_request.forge import (
+    Host,
+    HostKind,
+    PullRequest,
+    PullRequestClient,
+    read_host,
+)
 
 ASKED = PullRequest(onto="main", branch="skillopt/train-1", title="A title", body="A body\n")
 SOURCE, TARGET = (f"merge_request%5B{side}_branch%5D" for side in ("source", "target"))
-GITHUB = Host(kind=Kind.GITHUB, name="github.com", path="org/skills")
+GITHUB = Host(kind=HostKind.GITHUB, name="github.com", path="org/skills")
 
 
 @pytest.mark.parametrize(
     ("url", "kind", "name", "path"),
     [
-        ("https://github.com/org/skills.git", Kind.GITHUB, "github.com", "org/skills"),
-        ("https://user:pass@github.com/org/skills", Kind.GITHUB, "github.com", "org/skills"),
-        ("git@github.com:org/skills.git", Kind.GITHUB, "github.com", "org/skills"),
-        ("ssh://git@github.corp.example:22/org/skills/", Kind.GITHUB, "github.corp.example", None),
-        ("git@gitlab.com:group/sub/skills.git", Kind.GITLAB, "gitlab.com", "group/sub/skills"),
-        ("https://codeberg.org/me/skills", Kind.GITEA, "codeberg.org", "me/skills"),
-        ("https://bitbucket.org/me/skills", Kind.BITBUCKET, "bitbucket.org", "me/skills"),
-        ("https://git.corp.example/me/skills", Kind.UNKNOWN, "git.corp.example", "me/skills"),
+        ("https://github.com/org/skills.git", HostKind.GITHUB, "github.com", "org/skills"),
+        ("https://user:pass@github.com/org/skills", HostKind.GITHUB, "github.com", "org/skills"),
+        ("git@github.com:org/skills.git", HostKind.GITHUB, "github.com", "org/skills"),
+        (
+            "ssh://git@github.corp.example:22/org/skills/",
+            HostKind.GITHUB,
+            "github.corp.example",
+            None,
+        ),
+        ("git@gitlab.com:group/sub/skills.git", HostKind.GITLAB, "gitlab.com", "group/sub/skills"),
+        ("https://codeberg.org/me/skills", HostKind.GITEA, "codeberg.org", "me/skills"),
+        ("https://bitbucket.org/me/skills", HostKind.BITBUCKET, "bitbucket.org", "me/skills"),
+        ("https://git.corp.example/me/skills", HostKind.UNKNOWN, "git.corp.example", "me/skills"),
     ],
 )
-def test_an_address_names_its_host(url: str, kind: Kind, name: str, path: str | None) -> None:
+def test_an_address_names_its_host(url: str, kind: HostKind, name: str, path: str | None) -> None:
     host = read_host(url)
     assert host is not None
     assert (host.kind, host.name, host.path) == (kind, name, path or "org/skills")
@@ -43,17 +54,17 @@ def test_a_folder_is_no_host(url: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "address"),
     [
-        (Kind.GITHUB, "https://h/o/r/compare/main...skillopt/night-7?expand=1"),
-        (Kind.GITEA, "https://h/o/r/compare/main...skillopt/night-7"),
-        (Kind.BITBUCKET, "https://h/o/r/pull-requests/new?source=skillopt%2Fnight-7&dest=main"),
+        (HostKind.GITHUB, "https://h/o/r/compare/main...skillopt/night-7?expand=1"),
+        (HostKind.GITEA, "https://h/o/r/compare/main...skillopt/night-7"),
+        (HostKind.BITBUCKET, "https://h/o/r/pull-requests/new?source=skillopt%2Fnight-7&dest=main"),
         (
-            Kind.GITLAB,
+            HostKind.GITLAB,
             f"https://h/o/r/-/merge_requests/new?{SOURCE}=skillopt%2Fnight-7&{TARGET}=main",
         ),
-        (Kind.UNKNOWN, None),
+        (HostKind.UNKNOWN, None),
     ],
 )
-def test_the_address_to_open_it_by_hand(kind: Kind, address: str | None) -> None:
+def test_the_address_to_open_it_by_hand(kind: HostKind, address: str | None) -> None:
     host = Host(kind=kind, name="h", path="o/r")
     assert host.compare_address("main", "skillopt/night-7") == address
 
@@ -133,7 +144,7 @@ def test_where_none_is_open_a_new_one_is(desk: Desk) -> None:
 
 def test_glab_opens_merge_requests(desk: Desk) -> None:
     desk.install("glab")
-    host = Host(kind=Kind.GITLAB, name="gitlab.com", path="org/skills")
+    host = Host(kind=HostKind.GITLAB, name="gitlab.com", path="org/skills")
     opened = desk.client().open_pull_request(host, ASKED, again=False)
     assert opened is not None
     words = desk.asked[-1]["words"]
