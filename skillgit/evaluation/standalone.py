@@ -16,7 +16,7 @@ from typing import Self
 from skillgit.config import Config
 from skillgit.evaluation.evaluate import evaluate
 from skillgit.evaluation.rollout import Evaluator, most_calls
-from skillgit.evaluation.wiring import Runtime, open_bench
+from skillgit.evaluation.wiring import Runtime, open_evaluator
 from skillgit.gate import mean_score
 from skillgit.history import Phase, RunPosition, ScoresLine
 from skillgit.models.journal import Journal
@@ -88,7 +88,7 @@ class Measuring:
         again: bool = False,
     ) -> Self:
         """What measures on tasks as a configuration says, within its budget."""
-        evaluator = open_bench(config, tasks, runtime)
+        evaluator = open_evaluator(config, tasks, runtime)
         return cls(
             evaluator=evaluator,
             store=store,

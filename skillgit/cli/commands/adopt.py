@@ -9,7 +9,8 @@ from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.show.output import json_option, print_commands, print_json
 from skillgit.errors import RepositoryError, UsageError, UserError
-from skillgit.store.git.names import HEADS, is_night, run_ref
+from skillgit.history.run_names import is_night
+from skillgit.store.git.names import HEADS, run_ref
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.signing import signer_of
 from skillgit.store.proposals.adopt import Adopter, AdoptState, Regate

@@ -13,6 +13,7 @@ from skillgit.cli.app.options import skill_option
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.show.output import count, json_option, print_json, printable, say
 from skillgit.errors import UserError
+from skillgit.history.run_names import is_night
 from skillgit.review.pull_request.body import public_body, refuse_secrets, title
 from skillgit.review.pull_request.evidence import Evidence, gather
 from skillgit.review.pull_request.forge import (
@@ -22,7 +23,7 @@ from skillgit.review.pull_request.forge import (
     PullRequestClient,
     read_host,
 )
-from skillgit.store.git.names import HEADS, is_night
+from skillgit.store.git.names import HEADS
 from skillgit.store.ranges import range_between
 from skillgit.store.remotes.publish import Destination, Publisher
 from skillgit.store.remotes.remotes import Remotes

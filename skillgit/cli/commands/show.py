@@ -26,6 +26,7 @@ from skillgit.history import (
     StepNote,
     TestNote,
 )
+from skillgit.history.run_names import is_night
 from skillgit.records import Action
 from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
 from skillgit.review.pull_request.evidence import val_scores

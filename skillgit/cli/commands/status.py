@@ -17,7 +17,7 @@ from skillgit.cli.show.output import json_option, number, print_commands, print_
 from skillgit.history import RunCommit
 from skillgit.history.run_names import is_night
 from skillgit.records import Action
-from skillgit.store.git.names import HEADS, best_tag, is_night, proposal_ref
+from skillgit.store.git.names import HEADS, best_tag, proposal_ref
 from skillgit.store.git.repository import Repository
 from skillgit.store.proposals.adopted import is_adopted, read_lineage
 from skillgit.store.revisions import best_commit

@@ -122,7 +122,7 @@ def _asked(context: DoctorContext) -> list[tuple[Role, ModelConfig]]:
     """The roles that a training asks, each with its model; the judge's if it is one of its own."""
     config = context.project.config
     found = [(Role.TARGET, config.target), (Role.OPTIMIZER, config.optimizer)]
-    is_asked = any(judge_asks(task) is Asks.MODEL for task in context.tasks.tasks)
+    is_asked = any(read_judge(task).asks is Asks.MODEL for task in context.tasks.tasks)
     if config.judge is not None and is_asked:
         found.append((Role.JUDGE, judge_config(config)))
     return found

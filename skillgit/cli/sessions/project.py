@@ -11,7 +11,7 @@ from skillgit.cli.app.worktree import Worktree, worktree_at
 from skillgit.config import CONFIG_FILE, Config, parse_configs
 from skillgit.config.trust import Demand, TrustFile, untrusted
 from skillgit.errors import ConfigError, TaskError, UsageError, UserError
-from skillgit.judges import JudgeResources, build_judge, judge_programs
+from skillgit.judges import check_judge, judge_programs
 from skillgit.models.journal import Journal
 from skillgit.records import Task
 from skillgit.runtime.processes import command_digest

@@ -9,13 +9,13 @@ from skillgit.cli.sessions.project import Project
 from skillgit.cli.sessions.training import runtime_of
 from skillgit.cli.show.progress import paying
 from skillgit.errors import UserError
-from skillgit.evaluation.wiring import open_bench
+from skillgit.evaluation.wiring import open_evaluator
 from skillgit.history import Remeasured, RunHead
+from skillgit.history.run_names import is_night
 from skillgit.models.paid import Meter
 from skillgit.records.canonical import fingerprint
 from skillgit.sleep.night.inputs import tasks_to_measure
 from skillgit.sleep.night.plan import night_config
-from skillgit.store.git.names import is_night
 from skillgit.store.proposals.adopted import Lineage
 from skillgit.training.regate import SCOPE, OneLook, Regate
 from skillgit.training.wiring import rule_of
@@ -54,7 +54,7 @@ class Regating:
             runtime = runtime_of(project, tasks)
         project.require_trust(tasks)
         candidate, current = store.skill_in_tree(tree), store.skill_at(tip)
-        evaluator = open_bench(config, tasks.val, runtime)
+        evaluator = open_evaluator(config, tasks.val, runtime)
         head = RunHead(
             name=lineage.run,
             run_id=lineage.run_id,
@@ -66,7 +66,7 @@ class Regating:
             metric=config.gate.metric,
         )
         setup = OneLook(
-            run=head,
+            run_head=head,
             config=config,
             tasks=tasks,
             evaluator=evaluator,

@@ -82,7 +82,7 @@ def training_session(project: Project, options: TrainOptions) -> Iterator[TrainS
                 held.enter_context(store.hold(opened.training.run_head.name))
             if opened.launch is Launch.BEGIN:
                 # From here on no trainer of another skill takes the same number.
-                journal.begin_run(opened.training.run)
+                journal.begin_run(opened.training.run_head)
         yield TrainSession(opened, runtime.progress, store, invocation.clock)
 
 

@@ -10,11 +10,12 @@ from skillgit.config import GateConfig
 from skillgit.errors import SkillgitError
 from skillgit.gate import mean_score, pool, select_gate_score
 from skillgit.history import NoteLine, ScoresLine
+from skillgit.history.run_names import is_night
 from skillgit.history.trailers import ParsedTrailers, parse_commit, skill_named
 from skillgit.records import Measurements, Metric, Skill
 from skillgit.review.verify.base_revision import BaseRevision, ScoreBasis, SkillAtBase
 from skillgit.review.verify.findings import Claim, Severity, VerifyFinding
-from skillgit.store.git.names import NIGHT_NOTES, NOTES, is_night
+from skillgit.store.git.names import NIGHT_NOTES, NOTES
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.notes.ledger import parse_lines, pooled, tasks_of_steps

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from skillgit.editing.document import Region
+from skillgit.history.run_names import is_night
 from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.ports import Clock
 from skillgit.records import Action, Skill

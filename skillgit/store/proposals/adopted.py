@@ -14,7 +14,6 @@ from skillgit.errors import DocumentError, UserError
 from skillgit.history.run_names import is_night
 from skillgit.history.trailers import ParsedTrailers, parse_commit, skill_named
 from skillgit.records import Action, Record
-from skillgit.store.git.names import is_night
 from skillgit.store.git.trees import author_of, is_ancestor, message_of
 from skillgit.store.proposals.same_version import VersionMark, mark_of, marks_of
 from skillgit.store.runs.version_notes import find_original, steps_of_runs

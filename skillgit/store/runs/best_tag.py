@@ -15,6 +15,7 @@ from pygit2.enums import ObjectType
 from skillgit.errors import RepositoryError
 from skillgit.gate import beats, pool, select_gate_score
 from skillgit.history import ConfigNote, NoteLine, RunCommit
+from skillgit.history.run_names import is_night, parse_run
 from skillgit.history.trailers import parse_commit
 from skillgit.records import Action, Metric, Record, Score
 from skillgit.store.git.names import RUNS, best_tag, run_of_ref

@@ -24,7 +24,6 @@ from skillgit.history.trailers import (
 )
 from skillgit.records import Action, Metric, Record
 from skillgit.store.git import names
-from skillgit.store.git.names import RunName
 from skillgit.store.git.refs import ref_target
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.rewrite import commit_with, header_value
