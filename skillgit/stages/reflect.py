@@ -167,7 +167,8 @@ def cut_minibatches(
 ) -> list[Minibatch]:
     """Failures, then successes, each shuffled by the seed and cut; unscored rollouts are in none.
 
-    Shape: every minibatch has `minibatch_size` rollouts, the last of its kind perhaps fewer.
+    Shape: as few minibatches of at most `minibatch_size` rollouts as hold all of a kind; their
+    sizes differ by one at most, the larger first.
     """
     scored = [item for item in graded if item.grade.score is not None]
     kinds = {SourceType.FAILURE: [item for item in scored if not item.grade.passed]}
@@ -176,11 +177,11 @@ def cut_minibatches(
     minibatches: list[Minibatch] = []
     for source_type, items in kinds.items():
         random.Random(f"{seed}/{source_type.value}").shuffle(items)  # noqa: S311 - no secret
-        starts = range(0, len(items), minibatch_size)
-        minibatches += [
-            Minibatch(source_type, index, tuple(items[start : start + minibatch_size]))
-            for index, start in enumerate(starts)
-        ]
+        count = -(-len(items) // minibatch_size)
+        for index in range(count):
+            size = -(-len(items) // (count - index))
+            minibatches.append(Minibatch(source_type, index, tuple(items[:size])))
+            items = items[size:]
     return minibatches
 
 

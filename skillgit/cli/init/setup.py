@@ -72,7 +72,7 @@ class Choices:
         variable = self.api_key_env
         if variable is None:
             variable = "" if local else KEY_VARIABLE
-        return ModelChoice(self.provider, name, base_url=url, api_key_env=variable)
+        return ModelChoice(self.provider, name, base_url=url, api_key_env=variable, is_local=local)
 
 
 @dataclass(frozen=True)
