@@ -112,6 +112,10 @@ class CallError(Exception):
     """One paid call failed after its retries. The text is safe to store: it holds no key."""
 
 
+class ContextError(CallError):
+    """The request was longer than the model's context: a shorter one may pass."""
+
+
 class ReplyError(Exception):
     """A model's answer could not be read as what was asked for; `text` is the whole answer."""
 

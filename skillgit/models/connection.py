@@ -20,6 +20,7 @@ import openai
 from skillgit import __version__
 from skillgit.config import without_user_info
 from skillgit.errors import ConfigError
+from skillgit.models.patience import Deadline, make_patient
 
 RAW_RESPONSE_HEADER = "X-Stainless-Raw-Response"
 
@@ -71,9 +72,16 @@ class _Client(openai.OpenAI):
         return {}
 
 
-def connect(address: Address, *, authorization: str | None, timeout: float) -> openai.OpenAI:
+def connect(
+    address: Address,
+    *,
+    authorization: str | None,
+    timeout: float,
+    deadline: Deadline | None = None,
+) -> openai.OpenAI:
     """The SDK's client for an address, with every value given.
 
+    With a deadline, reads wait by that, and `timeout` is for the rest.
     Unit: `timeout` in seconds.
     """
     logging.getLogger("openai").setLevel(logging.WARNING)
@@ -100,6 +108,8 @@ def connect(address: Address, *, authorization: str | None, timeout: float) -> o
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         event_hooks={"request": [write_headers]},
     )
+    if deadline is not None:
+        make_patient(http_client, deadline)
     return _Client(
         base_url=address.shown,
         api_key="set by write_headers",

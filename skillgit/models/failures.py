@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from urllib.parse import quote
 
-from skillgit.errors import BlockedError, CallError
+from skillgit.errors import BlockedError, CallError, ContextError
 
 MAX_TEXT = 400
 MAX_RETRY_AFTER = 60.0
@@ -30,6 +30,15 @@ ABOUT_CONTENT = re.compile(
     r"context[ _](?:length|window|size)|content[ _](?:filter|policy|management)"
     r"|moderation|flagged|too (?:long|large)",
     re.IGNORECASE,
+)
+
+OVERFLOW = re.compile(
+    r"context[ _](?:length|window|size)|maximum context|prompt is too long|too many tokens",
+    re.IGNORECASE,
+)
+OVERFLOW_HINT = (
+    "give the server a longer context, or name one that has it as `base_url`; a run goes on "
+    "with either, without --new"
 )
 
 
@@ -52,7 +61,8 @@ class Failure:
     """One failed attempt. `text` and `hint` may be shown.
 
     `complaint` is what the server said, where it may be about the form of the request; it is
-    only searched.
+    only searched. `is_overflow` is a request that is longer than the model's context; `unread` one
+    that was sent and whose answer was not read.
     Unit: `retry_after` in seconds.
     """
 
@@ -62,11 +72,15 @@ class Failure:
     status: int | None = None
     complaint: str | None = None
     retry_after: float | None = None
+    is_overflow: bool = False
+    unread: bool = False
 
     def error(self) -> CallError | BlockedError:
         """The error that ends the call."""
         if self.kind in (FailureKind.BLOCKED, FailureKind.UNREACHABLE):
             return BlockedError(self.text, hint=self.hint)
+        if self.is_overflow:
+            return ContextError(f"{self.text}; {OVERFLOW_HINT}")
         return CallError(self.text)
 
 
@@ -87,6 +101,11 @@ def is_about_content(status: int, said: str, code: str) -> bool:
     """Whether a refusal is of what was asked, its length or its subject, not of how."""
     words = f"{code} {said}"
     return status in (400, 403, 413, 422, 500) and ABOUT_CONTENT.search(words) is not None
+
+
+def is_overflow(status: int, said: str, code: str) -> bool:
+    """Whether a refusal says that the request is longer than the model's context."""
+    return status in (400, 413, 422, 500) and OVERFLOW.search(f"{code} {said}") is not None
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:

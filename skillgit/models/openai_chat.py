@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from typing import Any
 
@@ -19,9 +18,12 @@ from skillgit.models.failures import (
     FailureKind,
     Redactor,
     is_about_content,
+    is_overflow,
     kind_of_status,
     retry_after,
 )
+from skillgit.models.traffic import Ticket, Traffic
+from skillgit.models.unread import note_unread
 from skillgit.models.wire import BodyError, error_text, read_reply, to_payload
 from skillgit.ports import Clock
 from skillgit.records import ModelReply, ModelRequest
@@ -63,11 +65,12 @@ class OpenAIChat:
         self._has_key = key is not None
         self._redact = Redactor(key, address.user_info, address.password)
         self._endpoints = endpoints or Endpoints()
-        self._in_flight = threading.Semaphore(workers)
+        self._traffic = Traffic(workers=workers, timeout=config.timeout, clock=clock)
         self._client = connect(
             address,
             authorization=f"Bearer {key}" if key else address.authorization,
             timeout=config.timeout,
+            deadline=self._traffic,
         )
         self._create = self._client.chat.completions.with_streaming_response.create
         self._close = weakref.finalize(self, self._client.close)
@@ -81,9 +84,9 @@ class OpenAIChat:
         endpoint = self._endpoints.at(self._url, request.model)
         retries = self._config.retries
         plan = FallbackPlan(endpoint, request, patience=min(1, retries))
-        retried = 0
+        retried = abandoned = 0
         while True:
-            result = self._attempt(request, plan)
+            result = self._attempt(request, plan, abandoned)
             if isinstance(result, ModelReply):
                 endpoint.remember(request, plan.start, plan.request_form)
                 return result
@@ -91,33 +94,45 @@ class OpenAIChat:
                 continue
             if not result.kind.worth_a_retry or retried >= retries:
                 raise result.error()
+            abandoned += result.unread
             self._clock.sleep(_pause(result, request, retried))
             retried += 1
 
-    def _attempt(self, request: ModelRequest, plan: FallbackPlan) -> ModelReply | Failure:
+    def _attempt(
+        self, request: ModelRequest, plan: FallbackPlan, abandoned: int
+    ) -> ModelReply | Failure:
         payload: dict[str, Any] = to_payload(request, plan.request_form)
+        with self._traffic.request(abandoned=abandoned) as ticket:
+            result = self._exchange(payload, request.model, ticket)
+        if isinstance(result, Failure) and result.unread:
+            note_unread()
+        return result
+
+    def _exchange(
+        self, payload: dict[str, Any], model: str, ticket: Ticket
+    ) -> ModelReply | Failure:
         try:
-            with self._in_flight:
-                started = self._clock.monotonic()
-                body = self._post(payload, deadline=started + self._config.timeout)
-                milliseconds = round(1000 * (self._clock.monotonic() - started))
+            body = self._post(payload)
+            self._traffic.answered()
+            milliseconds = round(1000 * (self._clock.monotonic() - ticket.sent_at))
             return read_reply(body, milliseconds=milliseconds)
         except openai.APIStatusError as error:
-            return self._refusal(error, request.model)
+            self._traffic.answered()
+            return self._refusal(error, model)
         except openai.APIConnectionError as error:
-            return self._broken_connection(error.__cause__)
+            return self._broken_connection(error.__cause__, ticket)
         except (httpx2.HTTPError, TimeoutError) as error:
-            return self._broken_connection(error)
+            return self._broken_connection(error, ticket)
         except BodyError as error:
-            return self._bad_body(error, request.model)
+            return self._bad_body(error, model)
 
-    def _post(self, payload: dict[str, Any], *, deadline: float) -> bytes:
+    def _post(self, payload: dict[str, Any]) -> bytes:
         """The body of the answer, within the time one request has, however slowly it drips."""
         chunks: list[bytes] = []
         with self._create(**payload) as response:
             for chunk in response.iter_bytes():
                 chunks.append(chunk)
-                if self._clock.monotonic() > deadline:
+                if self._clock.monotonic() > self._traffic.deadline():
                     raise TimeoutError
         return b"".join(chunks)
 
@@ -132,6 +147,7 @@ class OpenAIChat:
             kind=kind_of_status(status, said, code),
             text=self._redact(f"{self._url} answered {status} for the model {model!r}: {said}"),
             hint=self._hint(status, code),
+            is_overflow=is_overflow(status, said, code),
             status=status,
             complaint=_complaint(status, said, code, model),
             retry_after=retry_after(headers.get("retry-after"), self._clock.now()),
@@ -148,7 +164,9 @@ class OpenAIChat:
             return _key_hint(self._config)
         return f"Check the key in the variable {self._config.api_key_env}."
 
-    def _broken_connection(self, cause: BaseException | None) -> Failure:
+    def _broken_connection(self, cause: BaseException | None, ticket: Ticket) -> Failure:
+        if isinstance(cause, (httpx2.TimeoutException, TimeoutError)):
+            self._traffic.timed_out(ticket)
         if isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)):
             return Failure(
                 kind=FailureKind.UNREACHABLE,
@@ -156,10 +174,14 @@ class OpenAIChat:
                 hint="Is the server running, and is `base_url` in skillgit.toml right?",
             )
         if isinstance(cause, (httpx2.TimeoutException, TimeoutError)):
-            text = f"{self._url} did not answer within {self._config.timeout:g} s"
-            return Failure(kind=FailureKind.RETRIED, text=text)
+            text = (
+                f"{self._url} did not answer within {self._config.timeout:g} s: raise `timeout` "
+                "of the model in skillgit.toml, or, where the server answers few requests at "
+                "once, lower `workers` under [train]; the request counts in the budget"
+            )
+            return Failure(kind=FailureKind.RETRIED, text=text, unread=True)
         text = self._redact(f"the connection to {self._url} broke: {cause or 'no reason given'}")
-        return Failure(kind=FailureKind.RETRIED, text=text)
+        return Failure(kind=FailureKind.RETRIED, text=text, unread=True)
 
     def _bad_body(self, error: BodyError, model: str) -> Failure:
         said, code = str(error), error.code
@@ -170,6 +192,7 @@ class OpenAIChat:
             kind=kind_of_status(code, said, ""),
             text=text,
             hint=self._hint(code, ""),
+            is_overflow=is_overflow(code, said, ""),
             status=code,
             complaint=_complaint(code, said, "", model),
         )

@@ -15,6 +15,7 @@ from skillgit.config import BudgetConfig, PricesConfig
 from skillgit.errors import BudgetError
 from skillgit.history import Costs
 from skillgit.models.journal import CallKey, Journal, JournaledReply
+from skillgit.models.unread import counting_unread
 from skillgit.ports import Clock, ReplyT
 from skillgit.records import PaidCall, PaidReply, Record, Role, Usage
 from skillgit.records.canonical import canonical_json
@@ -25,7 +26,8 @@ class Meter:
 
     `used` counts every call the run ever paid for, those of killed processes included, and
     `spent` has the tokens of these by role; `made`, `replayed` and `usage` are what this process
-    did. A call that fails is given back. Limits on tokens, money and time are looked at before
+    did. A call that fails is given back, but for requests that were sent and whose answers were
+    not read: they may be paid for, so they are in `used`, and `unread` counts them. Limits on tokens, money and time are looked at before
     each call, so what is in flight when they are reached is over them.
     """
 
@@ -36,6 +38,7 @@ class Meter:
         self._began = 0.0
         self.max_calls = max_calls
         self.used = used
+        self.unread = 0
         self.made = 0
         self.replayed = 0
         self.usage = Usage()
@@ -75,7 +78,9 @@ class Meter:
         """The budget in words, with what is used of it; one line for each limit."""
         budget, lines = self._budget, []
         if self.max_calls is not None:
-            lines.append(f"the budget stops it at {self.max_calls} calls; {self.used} are made")
+            lines.append(
+                f"the budget stops it at {self.max_calls} calls; {self._used_words()} made"
+            )
         if budget.tokens is not None:
             lines.append(f"the budget stops it at {budget.tokens} tokens; {self.tokens} are taken")
         if budget.usd is not None:
@@ -98,6 +103,12 @@ class Meter:
         with self._lock:
             self.used -= 1
 
+    def count_unread(self, requests: int) -> None:
+        """Requests were sent whose answers were not read."""
+        with self._lock:
+            self.used += requests
+            self.unread += requests
+
     def count(self, reply: PaidReply, *, role: str, fresh: bool) -> None:
         """A reply is there, made now or replayed from the journal."""
         with self._lock:
@@ -107,10 +118,14 @@ class Meter:
             if fresh:
                 self.spent[role] = self.spent.get(role, Usage()) + reply.usage
 
+    def _used_words(self, verb: str = "are") -> str:
+        unread = f" ({self.unread} of them sent without an answer that was read)"
+        return f"{self.used}{unread if self.unread else ''} {verb}"
+
     def _refuse_overspending(self) -> None:
         budget = self._budget
         if self.max_calls is not None and self.used >= self.max_calls:
-            raise _used_up(f"{self.max_calls} calls", f"{self.used} were made", "calls")
+            raise _used_up(f"{self.max_calls} calls", f"{self._used_words('were')} made", "calls")
         if budget.tokens is not None and self.tokens >= budget.tokens:
             raise _used_up(f"{budget.tokens} tokens", f"{self.tokens} were taken", "tokens")
         if budget.usd is not None and self.usd >= budget.usd:
@@ -224,13 +239,16 @@ class StepPaid:
         self, call: PaidCall, key: CallKey, perform: Callable[[], ReplyT]
     ) -> tuple[ReplyT, JournaledReply]:
         self._meter.reserve()
-        try:
-            made = perform()
-            row = JournaledReply(call.role.value, made.model_dump_json(), self._clock.now())
-            self._journal.add(self._run_id, self._step, key, row)
-        except BaseException:
-            self._meter.give_back()
-            raise
+        with counting_unread() as unread:
+            try:
+                made = perform()
+                row = JournaledReply(call.role.value, made.model_dump_json(), self._clock.now())
+                self._journal.add(self._run_id, self._step, key, row)
+            except BaseException:
+                self._meter.give_back()
+                raise
+            finally:
+                self._meter.count_unread(unread.requests)
         with self._lock:
             self._rows[key] = row
         return made, row

@@ -27,7 +27,6 @@ from skillgit.records import (
 from skillgit.runtime.pool import ordered_map
 from skillgit.stages.rendering import NOTHING_YET, on_one_line, render_trajectories, shown_skill
 from skillgit.stages.rendering import failure_patterns as failure_patterns
-from skillgit.stages.schedule import in_batches
 
 PURPOSE = "reflect"
 PATTERN_CHARS = 300
@@ -237,7 +236,8 @@ def cut_minibatches(
 ) -> list[Minibatch]:
     """Failures, then successes, each shuffled by the seed and cut; unscored rollouts are in none.
 
-    Shape: every minibatch has `minibatch_size` rollouts, the last of its kind perhaps fewer.
+    Shape: as few minibatches of at most `minibatch_size` rollouts as hold all of a kind; their
+    sizes differ by one at most, the larger first.
     """
     scored = [item for item in graded if item.grade.score is not None]
     kinds = {SourceType.FAILURE: [item for item in scored if not item.grade.passed]}
@@ -246,10 +246,11 @@ def cut_minibatches(
     minibatches: list[Minibatch] = []
     for source_type, items in kinds.items():
         random.Random(f"{seed}/{source_type.value}").shuffle(items)  # noqa: S311 - no secret
-        minibatches += [
-            Minibatch(source_type, index, batch)
-            for index, batch in enumerate(in_batches(items, minibatch_size))
-        ]
+        count = -(-len(items) // minibatch_size)
+        for index in range(count):
+            size = -(-len(items) // (count - index))
+            minibatches.append(Minibatch(source_type, index, tuple(items[:size])))
+            items = items[size:]
     return minibatches
 
 

@@ -39,9 +39,20 @@ def test_failures_and_successes_are_cut_apart_and_the_unscored_left_out(batch) -
     cut = cut_minibatches(batch, minibatch_size=4, failure_only=False, seed=1)
     kinds = [(m.source_type, m.index, len(m.graded)) for m in cut]
     failure, success = SourceType.FAILURE, SourceType.SUCCESS
-    assert kinds == [(failure, 0, 4), (failure, 1, 2), (success, 0, 3)]
+    assert kinds == [(failure, 0, 3), (failure, 1, 3), (success, 0, 3)]
     assert {i for m in cut[:2] for i in m.task_ids} == {"f0", "f1", "f2", "f3", "f4", "p0"}
     assert set(cut[2].task_ids) == {"s0", "s1", "s2"}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "most", "sizes"),
+    [(10, 8, [5, 5]), (10, 3, [3, 3, 2, 2]), (8, 8, [8]), (9, 8, [5, 4]), (1, 8, [1]), (0, 8, [])],
+)
+def test_minibatches_are_even(graded, tasks: int, most: int, sizes: list[int]) -> None:
+    failures = [graded(f"f{i}", 0.0) for i in range(tasks)]
+    cut = cut_minibatches(failures, minibatch_size=most, failure_only=False, seed=1)
+    assert [len(m.graded) for m in cut] == sizes
+    assert len({i for m in cut for i in m.task_ids}) == tasks
 
 
 def test_the_seed_alone_decides_who_sits_together(batch) -> None:

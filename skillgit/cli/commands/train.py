@@ -28,7 +28,7 @@ from skillgit.cli.show.output import (
     print_json,
     say,
 )
-from skillgit.cli.show.progress import Snapshot, shown
+from skillgit.cli.show.progress import Snapshot, TimeLeft, shown
 from skillgit.history import ConfigNote, Phase, RunState, StepNote
 from skillgit.records import Action, Role
 from skillgit.store.git.git_cli import gc_auto
@@ -141,7 +141,8 @@ def _iterate(session: TrainSession, *, as_json: bool) -> None:
 def _watched(session: TrainSession, watch: TrainingView) -> Iterator[Recorded]:
     for recorded in train(session.opened.training):
         watch.state = recorded.entry.state
-        watch.steps_done += recorded.entry.phase is Phase.STEP
+        if recorded.entry.phase is Phase.STEP:
+            watch.step_done(recorded.entry.step)
         yield recorded
 
 
@@ -151,9 +152,13 @@ class TrainingView:
     def __init__(self, session: TrainSession) -> None:
         self._session = session
         self._clock = session.clock
-        self._began = self._clock.monotonic()
+        self._time_left = TimeLeft(self._clock.monotonic())
         self.state: RunState | None = None
-        self.steps_done = 0
+
+    def step_done(self, step: int) -> None:
+        """A step has ended."""
+        left = self._session.opened.training.total_steps - step
+        self._time_left.step_done(self._clock.monotonic(), left=left)
 
     def look(self) -> Snapshot:
         """The training as it is now."""
@@ -163,13 +168,8 @@ class TrainingView:
             self._session.opened.meter,
             current=state.current.score if state else None,
             best=state.best.score if state else None,
-            seconds_left=self._seconds_left(),
+            seconds_left=self._time_left.seconds(self._clock.monotonic()),
         )
-
-    def _seconds_left(self) -> float | None:
-        left = self._session.progress.total_steps - self._session.progress.step + 1
-        passed = self._clock.monotonic() - self._began
-        return passed / self.steps_done * left if self.steps_done and passed else None
 
 
 def step_line(recorded: Recorded, total_steps: int) -> str:

@@ -10,6 +10,7 @@ from skillgit.config import ModelConfig
 MOST_IN_A_BATCH = 40
 STEPS_WANTED = 4
 REFRESH_EVERY = 5
+LOCAL_TIMEOUT = 600  # seconds
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class ModelChoice:
     model: str
     base_url: str | None = None
     api_key_env: str | None = None
+    is_local: bool = False
 
 
 def batch_size_for(n_train: int) -> int:
@@ -37,7 +39,12 @@ def config_text(
     batch_size: int | None,
 ) -> str:
     """The whole file; without a batch size it is for nights alone."""
-    training = _NIGHTS if batch_size is None else _training(target, batch_size)
+    is_local = target.is_local or optimizer.is_local
+    training = (
+        _nights(is_local=is_local)
+        if batch_size is None
+        else _training(target, batch_size, is_local=is_local)
+    )
     note = "" if batch_size is not None else "   # for trainings; nights make tasks of their own"
     return f"""\
 # What skillgit trains, on what, and with which models. Commit this file.
@@ -70,8 +77,18 @@ max_tasks = 40      # how many a night goes by
 """
 
 
-def _training(target: ModelChoice, batch_size: int) -> str:
-    return f"[train]\nepochs = 4\nbatch_size = {batch_size}\n{_gate(target)}"
+_ONE_WORKER = """\
+workers = 1         # a server on this machine mostly answers one request at a time
+"""
+
+
+def _nights(*, is_local: bool) -> str:
+    return f"{_NIGHTS}\n[train]\n{_ONE_WORKER}" if is_local else _NIGHTS
+
+
+def _training(target: ModelChoice, batch_size: int, *, is_local: bool) -> str:
+    workers = _ONE_WORKER if is_local else ""
+    return f"[train]\nepochs = 4\nbatch_size = {batch_size}\n{workers}{_gate(target)}"
 
 
 def _gate(target: ModelChoice) -> str:
@@ -96,6 +113,10 @@ def _model(choice: ModelChoice) -> str:
     if choice.api_key_env is not None:
         note = "  # the variable that holds the key" if choice.api_key_env else "  # no key is sent"
         lines.append(f"api_key_env = {_quoted(choice.api_key_env)}{note}")
+    if choice.is_local:
+        lines.append(
+            f"timeout = {LOCAL_TIMEOUT}       # seconds; a model on this machine may be slow"
+        )
     return "\n".join(lines)
 
 

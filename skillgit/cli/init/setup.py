@@ -69,7 +69,7 @@ class Choices:
         variable = self.api_key_env
         if variable is None:
             variable = "" if local else PROVIDERS[self.provider].default_key_variable or ""
-        return ModelChoice(self.provider, name, base_url=url, api_key_env=variable)
+        return ModelChoice(self.provider, name, base_url=url, api_key_env=variable, is_local=local)
 
 
 @dataclass(frozen=True)

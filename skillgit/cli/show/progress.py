@@ -81,6 +81,33 @@ class Snapshot:
         return ", ".join(parts)
 
 
+class TimeLeft:
+    """How long the steps that are left will take, from those that this process has done.
+
+    While a step is at work the time only falls, at most to that of the steps after it: a slow
+    call makes the next step's estimate longer, never the present one.
+    """
+
+    def __init__(self, began: float) -> None:
+        self._began = began
+        self._ended = began
+        self._done = 0
+        self._left = 0
+
+    def step_done(self, now: float, *, left: int) -> None:
+        """A step has ended, and so many are left. Unit: `now` in monotonic seconds."""
+        self._ended, self._left = now, left
+        self._done += 1
+
+    def seconds(self, now: float) -> float | None:
+        """The time left. Unit: seconds; `None` before the first step has ended."""
+        if not self._done:
+            return None
+        a_step = (self._ended - self._began) / self._done
+        at_work = min(now - self._ended, a_step)
+        return max(0.0, a_step * self._left - at_work)
+
+
 def duration(seconds: float) -> str:
     """A time for people: 40 s, 12 min, 3 h 05 min. Unit: seconds."""
     whole = max(0, round(seconds))

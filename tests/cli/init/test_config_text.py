@@ -35,3 +35,24 @@ def test_an_epoch_has_at_least_four_steps_or_one_a_task(n: int) -> None:
 
 def test_batches_are_as_large_as_four_steps_allow() -> None:
     assert [batch_size_for(n) for n in (1, 4, 8, 40, 121, 1000)] == [1, 1, 2, 13, 40, 40]
+
+
+def test_a_server_on_this_machine_gets_one_worker_and_a_long_timeout() -> None:
+    local = ModelChoice(
+        Provider.OPENAI, "m", base_url="http://127.0.0.1:8080/v1", api_key_env="", is_local=True
+    )
+    away = ModelChoice(Provider.OPENAI, "m", base_url="https://models.example/v1")
+    for batch_size in (None, 3):
+        for target in (local, away):
+            text = config_text(
+                onto="main",
+                skill="s",
+                tasks="t",
+                target=target,
+                optimizer=away,
+                batch_size=batch_size,
+            )
+            config = parse_config(text)
+            assert config.train.workers == (1 if target is local else 16)
+            assert config.target.timeout == (600 if target is local else 120)
+            assert config.optimizer.timeout == 120

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillgit.cli.show import progress
-from skillgit.cli.show.progress import Snapshot, duration, shown
+from skillgit.cli.show.progress import Snapshot, TimeLeft, duration, shown
 
 SEEN = Snapshot(
     phase="evaluate",
@@ -76,3 +76,19 @@ def read(terminal: int) -> bytes:
         return os.read(terminal, 4096)
     except OSError:
         return b""
+
+
+def test_the_time_left_is_known_after_a_step_and_falls_while_the_next_is_at_work() -> None:
+    left = TimeLeft(began=100.0)
+    assert left.seconds(110.0) is None
+    left.step_done(120.0, left=3)
+    seen = [left.seconds(120.0 + passed) for passed in (0, 5, 20, 500)]
+    assert seen == [60.0, 55.0, 40.0, 40.0]
+    left.step_done(620.0, left=2)
+    assert left.seconds(620.0) == 520.0
+
+
+def test_no_time_is_left_after_the_last_step() -> None:
+    left = TimeLeft(began=0.0)
+    left.step_done(10.0, left=0)
+    assert left.seconds(30.0) == 0.0
