@@ -39,9 +39,9 @@ def test_batches_are_as_large_as_four_steps_allow() -> None:
 
 def test_a_server_on_this_machine_gets_one_worker_and_a_long_timeout() -> None:
     local = ModelChoice(
-        Provider.OPENAI, "m", base_url="http://127.0.0.1:8080/v1", api_key_env="", is_local=True
+        "openai", "m", base_url="http://127.0.0.1:8080/v1", api_key_env="", is_local=True
     )
-    away = ModelChoice(Provider.OPENAI, "m", base_url="https://models.example/v1")
+    away = ModelChoice("openai", "m", base_url="https://models.example/v1")
     for batch_size in (None, 3):
         for target in (local, away):
             text = config_text(
