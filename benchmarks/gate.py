@@ -4,7 +4,7 @@
 
 A world has 40 val tasks, each with its own chance to pass under a skill; a candidate is better,
 worse or equal, and is measured by throwing coins. Everything that decides is skillgit's: the
-rules, the foresight that cuts validation short, the pooling. Prints Markdown tables.
+rules, the early stop that cuts validation short, the pooling. Prints Markdown tables.
 """
 
 from __future__ import annotations

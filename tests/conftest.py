@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 from collections.abc import Callable
@@ -15,6 +16,10 @@ import pytest
 Git = Callable[..., str]
 
 IDENTITY = {"name": "Ada Tester", "email": "ada@example.org"}
+
+
+# Started in the background of a shell, Python ignores Ctrl-C, and so would all that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

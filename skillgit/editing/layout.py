@@ -1,7 +1,8 @@
 """Which parts of a document's text are not prose: frontmatter, fences, protected regions.
 
-The only room that asks the Markdown parser. Everything here is offsets into text whose line
-ends are `\\n`; bytes are the document's business.
+The only module of `editing` that asks the Markdown parser; outside it, the judges' checks and
+`review.verify.texts` do. Everything here is offsets into text whose line ends are `\\n`; bytes
+are the document's business.
 """
 
 from __future__ import annotations

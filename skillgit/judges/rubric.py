@@ -9,19 +9,17 @@ from pydantic import Field, JsonValue, field_validator, model_validator
 from skillgit.errors import BlockedError, CallError, ReplyError
 from skillgit.judges.settings import JudgeResources, JudgeSettings
 from skillgit.ports import Paid
-from skillgit.prompting.prompts import Answer, Prompt
+from skillgit.prompting.answers import Answer
+from skillgit.prompting.prompts import Prompt
 from skillgit.prompting.replies import extract
 from skillgit.records import (
     Grade,
-    Message,
     ModelReply,
-    ModelRequest,
     PaidCall,
     Record,
     Role,
     Rollout,
     Score,
-    Speaker,
     Task,
     UnitInterval,
 )
@@ -93,7 +91,7 @@ class RubricJudge:
         """
         try:
             reply = self._ask(rollout, paid, slot)
-            verdict = extract(reply.text, RUBRIC.read)
+            verdict = extract(reply.text, RUBRIC.answer.read)
         except CallError as error:
             return Grade(score=None, reason=f"the judge could not be asked: {error}")
         except ReplyError as error:
@@ -106,12 +104,10 @@ class RubricJudge:
         model, text = resources.model, resources.prompts.get(RUBRIC.name)
         if model is None or text is None:
             raise BlockedError("a task is judged by a rubric, and there is no judge model to ask")
-        request = ModelRequest(
+        request = RUBRIC.request(
+            text,
+            self._show(rollout),
             model=resources.model_name,
-            messages=(
-                Message(role=Speaker.USER, content=RUBRIC.render(text, self._show(rollout))),
-            ),
-            answer_schema=RUBRIC.schema(),
             temperature=resources.temperature,
             max_tokens=resources.max_tokens,
             seed=slot_seed(PURPOSE, slot),

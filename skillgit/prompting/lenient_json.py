@@ -6,6 +6,7 @@ forgiven, because it would be a guess: single quotes, bare words, NaN and infini
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import dataclass, field
@@ -15,16 +16,13 @@ from pydantic import JsonValue
 MAX_DEPTH = 64
 MAX_DIGITS = 300  # of an integer: any that passes is also a finite float
 
-_STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)"', re.DOTALL)
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][+-]?[0-9]++)?")
-_WORD = re.compile(r"(true|false|null)\b")
-_BLANK = re.compile(r"[ \t\r\n]*+")
-_LINE_COMMENT = re.compile(r"//[^\n]*+")
-_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+_DECODER = json.JSONDecoder(strict=False)
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
+_SCALAR = re.compile(rf"{_NUMBER}|(?:true|false|null)\b")
+_BLANK = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+)*+")
+_ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])?')
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-_WORDS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
-_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 class BrokenJsonError(Exception):
@@ -36,7 +34,7 @@ class BrokenJsonError(Exception):
 
 
 @dataclass(frozen=True)
-class Found:
+class JsonPart:
     """A JSON object or list and where it stands in the text."""
 
     start: int
@@ -53,7 +51,7 @@ class JsonReader:
     """
 
     text: str
-    finished: list[Found] = field(default_factory=list)
+    finished: list[JsonPart] = field(default_factory=list)
     _unclosed: int = -1  # a string that starts here or later has no end
     _last_comment_end: int = -1
 
@@ -61,7 +59,7 @@ class JsonReader:
         self._unclosed = len(self.text)
         self._last_comment_end = self.text.rfind("*/")
 
-    def container(self, start: int) -> Found:
+    def container(self, start: int) -> JsonPart:
         """The object or list that begins at `start`.
 
         Raises: BrokenJsonError.
@@ -69,42 +67,30 @@ class JsonReader:
         self.finished.clear()
         return self._container(start, 1)
 
-    def _container(self, start: int, depth: int) -> Found:
+    def _container(self, start: int, depth: int) -> JsonPart:
         if depth > MAX_DEPTH:
             raise BrokenJsonError(start)
         inside = len(self.finished)
-        if self.text[start] == "{":
-            found = self._object(start, depth)
-        else:
-            found = self._list(start, depth)
-        del self.finished[inside:]
-        self.finished.append(found)
-        return found
-
-    def _object(self, start: int, depth: int) -> Found:
         members: dict[str, JsonValue] = {}
-        at = self._blank(start + 1)
-        while not self.text.startswith("}", at):
-            key, at = self._string(at)
-            at = self._expect(":", self._blank(at))
-            members[key], at = self._value(self._blank(at), depth)
-            at = self._separator(at, "}")
-        return Found(start, at + 1, members)
-
-    def _list(self, start: int, depth: int) -> Found:
         items: list[JsonValue] = []
+        is_object = self.text[start] == "{"
+        close = "}" if is_object else "]"
         at = self._blank(start + 1)
-        while not self.text.startswith("]", at):
-            item, at = self._value(at, depth)
-            items.append(item)
-            at = self._separator(at, "]")
-        return Found(start, at + 1, items)
-
-    def _separator(self, at: int, close: str) -> int:
-        at = self._blank(at)
-        if self.text.startswith(close, at):
-            return at
-        return self._blank(self._expect(",", at))
+        while not self.text.startswith(close, at):
+            if is_object:
+                key, at = self._string(at)
+                at = self._blank(self._expect(":", self._blank(at)))
+                members[key], at = self._value(at, depth)
+            else:
+                item, at = self._value(at, depth)
+                items.append(item)
+            at = self._blank(at)
+            if not self.text.startswith(close, at):
+                at = self._blank(self._expect(",", at))
+        part = JsonPart(start, at + 1, members if is_object else items)
+        del self.finished[inside:]
+        self.finished.append(part)
+        return part
 
     def _expect(self, character: str, at: int) -> int:
         if not self.text.startswith(character, at):
@@ -116,24 +102,17 @@ class JsonReader:
         if first == '"':
             return self._string(at)
         if first in ("{", "["):
-            found = self._container(at, depth + 1)
-            return found.value, found.end
-        if word := _WORD.match(self.text, at):
-            return _WORDS[word[1]], word.end()
-        return self._number(at)
-
-    def _number(self, at: int) -> tuple[JsonValue, int]:
-        match = _NUMBER.match(self.text, at)
-        if match is None:
+            part = self._container(at, depth + 1)
+            return part.value, part.end
+        scalar = _SCALAR.match(self.text, at)
+        if scalar is None:
             raise BrokenJsonError(at)
-        if match[1] is None and match[2] is None:
-            if len(match[0]) > MAX_DIGITS:
-                raise BrokenJsonError(match.end())
-            return int(match[0]), match.end()
-        number = float(match[0])
-        if not math.isfinite(number):
-            raise BrokenJsonError(match.end())
-        return number, match.end()
+        if len(scalar[0]) > MAX_DIGITS and scalar[0].lstrip("-").isdigit():
+            raise BrokenJsonError(scalar.end())
+        value: JsonValue = _DECODER.decode(scalar[0])
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BrokenJsonError(scalar.end())
+        return value, scalar.end()
 
     def _string(self, at: int) -> tuple[str, int]:
         if at >= self._unclosed or not self.text.startswith('"', at):
@@ -142,17 +121,14 @@ class JsonReader:
         if match is None:
             self._unclosed = at
             raise BrokenJsonError(len(self.text))
-        return _unescape(match[1]), match.end()
+        return _unescape(match[0]), match.end()
 
     def _blank(self, at: int) -> int:
         while True:
             at = _BLANK.match(self.text, at).end()  # type: ignore[union-attr]  # it always matches
-            if comment := _LINE_COMMENT.match(self.text, at):
-                at = comment.end()
-            elif self.text.startswith("/*", at) and at + 2 <= self._last_comment_end:
-                at = self.text.index("*/", at + 2) + 2
-            else:
+            if not self.text.startswith("/*", at) or at + 2 > self._last_comment_end:
                 return at
+            at = self.text.index("*/", at + 2) + 2
 
 
 def without_surrogates(text: str) -> str:
@@ -162,14 +138,9 @@ def without_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _unescape(body: str) -> str:
-    if "\\" not in body:
-        return body
-    return without_surrogates(_ESCAPE.sub(_escaped, body))
-
-
-def _escaped(match: re.Match[str]) -> str:
-    if match[1] is not None:
-        return chr(int(match[1], 16))
-    letter = match[2]
-    return _ESCAPED.get(letter, letter)
+def _unescape(string: str) -> str:
+    """What a string says, its quotes taken off; of an unknown escape the backslash stays."""
+    if "\\" not in string:
+        return string[1:-1]
+    known = _ESCAPE.sub(lambda match: match[0] if match[1] else r"\\", string)
+    return without_surrogates(_DECODER.decode(known))

@@ -1,8 +1,7 @@
 """Prompts, and the optimizer that is asked with them.
 
 A prompt is a Markdown file with `$name` holes and one declaration where it is used: the record
-that fills the holes and the record that the answer is read into. The answer's schema, as the
-model sees it, is made from that record.
+that fills the holes and the record that the answer is read into, which also has its schema.
 """
 
 from __future__ import annotations
@@ -11,15 +10,15 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from string import Template
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic import JsonValue
 
 from skillgit.errors import ConfigError, ReplyError
 from skillgit.ports import Model, Paid
+from skillgit.prompting.answers import Answer
 from skillgit.prompting.replies import extract
 from skillgit.prompting.resources import shipped_names, shipped_text
 from skillgit.records import Message, ModelReply, ModelRequest, PaidCall, Record, Role, Speaker
@@ -34,17 +33,9 @@ CUT_OFF = "length"
 _ANSWER = "\n\nAnswer with one JSON object and nothing else. It fits this schema:\n\n```json\n${answer_schema}\n```\n"
 
 
-class Answer(BaseModel):
-    """The root of what answers are read into: frozen, and what was not asked for is ignored."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="ignore", json_schema_extra={"additionalProperties": False}
-    )
-
-
 FieldsT = TypeVar("FieldsT", bound=Record)
 AnswerT = TypeVar("AnswerT", bound=Answer)
-ReadT = TypeVar("ReadT")
+UsedT = TypeVar("UsedT")
 
 
 @dataclass(frozen=True)
@@ -60,44 +51,39 @@ class Prompt(Generic[FieldsT, AnswerT]):
         values = {name: str(value) for name, value in fields}
         if SCHEMA_HOLE not in holes(text):
             text = text.rstrip() + _ANSWER
-        return Template(text).substitute(values, **{SCHEMA_HOLE: _schema_text(self.answer)})
+        return Template(text).substitute(values, **{SCHEMA_HOLE: self.answer.schema_text()})
 
     def schema(self) -> dict[str, JsonValue]:
-        """The answer's JSON schema, titled with the answer record's name."""
-        schema: dict[str, JsonValue] = json.loads(_schema_text(self.answer))
+        """The answer's JSON schema."""
+        schema: dict[str, JsonValue] = json.loads(self.answer.schema_text())
         return schema
 
-    def read(self, value: JsonValue) -> AnswerT:
-        """The answer in a JSON value, without conversions: true is no number, "3" neither.
-
-        Raises: ReplyError.
-        """
-        try:
-            return self.answer.model_validate_json(json.dumps(value), strict=True)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise ReplyError(f"{where}: {first['msg']}" if where else first["msg"]) from error
-
-
-@cache
-def _schema_text(answer: type[Answer]) -> str:
-    schema = answer.model_json_schema(schema_generator=_Untitled)
-    return json.dumps(schema, ensure_ascii=False, indent=1)
-
-
-class _Untitled(GenerateJsonSchema):
-    """Schemas in which records have a title and their fields, which have a name, do not."""
-
-    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002
-        return False
+    def request(
+        self,
+        text: str,
+        fields: FieldsT,
+        *,
+        model: str,
+        temperature: float | None,
+        max_tokens: int | None,
+        seed: int,
+    ) -> ModelRequest:
+        """What a model is sent: the prompt's text, filled, and the schema its answer has to fit."""
+        return ModelRequest(
+            model=model,
+            messages=(Message(role=Speaker.USER, content=self.render(text, fields)),),
+            answer_schema=self.schema(),
+            temperature=temperature,
+            max_tokens=max_tokens,
+            seed=seed,
+        )
 
 
 @dataclass(frozen=True)
-class Answered(Generic[ReadT]):
+class Answered(Generic[UsedT]):
     """An answer as it was read, and as the model wrote it."""
 
-    answer: ReadT
+    answer: UsedT
     text: str
 
 
@@ -163,36 +149,50 @@ class Optimizer:
     workers: int = 1
     prompt_ids: dict[str, str] = field(default_factory=dict)
 
+    @overload
     def ask(
         self, prompt: Prompt[FieldsT, AnswerT], fields: FieldsT, *, purpose: str, slot: str
-    ) -> Answered[AnswerT]:
-        """The model's answer to a prompt, read into the prompt's answer record.
+    ) -> Answered[AnswerT]: ...
 
-        Raises: ReplyError with the whole answer on it; CallError, BlockedError, BudgetError.
-        """
-        return self.ask_for(prompt.read, prompt, fields, purpose=purpose, slot=slot)
-
-    def ask_for(
+    @overload
+    def ask(
         self,
-        read: Callable[[JsonValue], ReadT],
         prompt: Prompt[FieldsT, AnswerT],
         fields: FieldsT,
         *,
         purpose: str,
         slot: str,
-    ) -> Answered[ReadT]:
-        """What `read` makes of the model's answer to a prompt, where more shapes are accepted.
+        accept: Callable[[AnswerT], UsedT],
+    ) -> Answered[UsedT]: ...
 
-        Secrets are taken out of the answer first: what is read from it may be committed.
+    def ask(
+        self,
+        prompt: Prompt[FieldsT, AnswerT],
+        fields: FieldsT,
+        *,
+        purpose: str,
+        slot: str,
+        accept: Callable[[AnswerT], Any] | None = None,
+    ) -> Answered[Any]:
+        """The model's answer to a prompt, read into the prompt's answer record.
+
+        `accept` makes of it what the asker needs, and raises ReplyError where it cannot: what
+        else in the reply could be the answer is then tried. Secrets are taken out of the reply
+        first: what is read from it may be committed.
 
         Raises: ReplyError with the whole answer on it; CallError, BlockedError, BudgetError.
         """
+
+        def read(value: JsonValue) -> Any:
+            answer = prompt.answer.read(value)
+            return answer if accept is None else accept(answer)
+
         text = self.texts[prompt.name]
         self.prompt_ids[prompt.name] = prompt_id(text)
-        request = ModelRequest(
+        request = prompt.request(
+            text,
+            fields,
             model=self.model_name,
-            messages=(Message(role=Speaker.USER, content=prompt.render(text, fields)),),
-            answer_schema=prompt.schema(),
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             seed=slot_seed(self.seed, purpose, slot),

@@ -15,7 +15,12 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from skillgit.errors import ReplyError
-from skillgit.prompting.lenient_json import BrokenJsonError, Found, JsonReader, without_surrogates
+from skillgit.prompting.lenient_json import (
+    BrokenJsonError,
+    JsonPart,
+    JsonReader,
+    without_surrogates,
+)
 
 T = TypeVar("T")
 
@@ -28,7 +33,7 @@ _FENCE_REACH = 40
 _SECOND_LOOKS = 20_000
 
 
-class _Standing(IntEnum):
+class _Likelihood(IntEnum):
     """How likely an object or list is meant as the answer, the likeliest first."""
 
     FENCED = 0
@@ -39,7 +44,7 @@ class _Standing(IntEnum):
 
 @dataclass(frozen=True)
 class _Candidate:
-    standing: _Standing
+    likelihood: _Likelihood
     value: JsonValue
 
 
@@ -54,7 +59,7 @@ def extract(text: str | None, read: Callable[[JsonValue], T]) -> T:
     cleaned = without_surrogates(text or "").removeprefix("\ufeff").strip()
     if not cleaned:
         raise ReplyError("the answer is empty")
-    candidates = sorted(_candidates(_unquoted(cleaned)), key=lambda c: c.standing)
+    candidates = sorted(_candidates(_unquoted(cleaned)), key=lambda c: c.likelihood)
     if not candidates:
         raise ReplyError("there is no JSON in the answer")
     first: ReplyError | None = None
@@ -79,14 +84,14 @@ def _unquoted(text: str) -> str:
 
 def _candidates(text: str) -> list[_Candidate]:
     """The objects and lists of the text outside thoughts, in their order."""
-    found: list[_Candidate] = []
+    candidates: list[_Candidate] = []
     thoughts = 0
     since_thought: list[_Candidate] = []
     for item in _landmarks(text):
         if isinstance(item, _Candidate):
             since_thought.append(item)
             if not thoughts:
-                found.append(item)
+                candidates.append(item)
             continue
         since_thought.clear()
         if item == "<":
@@ -94,9 +99,9 @@ def _candidates(text: str) -> list[_Candidate]:
         elif thoughts:
             thoughts -= 1
         else:
-            found.clear()  # the thought's beginning was left out
+            candidates.clear()  # the thought's beginning was left out
     ended = text.lower().rfind("</think") > text.lower().rfind("<think")
-    return found or (since_thought if ended else [])
+    return candidates or (since_thought if ended else [])
 
 
 def _landmarks(text: str) -> Iterator[_Candidate | str]:
@@ -111,26 +116,26 @@ def _landmarks(text: str) -> Iterator[_Candidate | str]:
             at = landmark.end()
             continue
         try:
-            found = reader.container(start)
+            part = reader.container(start)
         except BrokenJsonError as broken:
             broken_to = max(broken_to, broken.at)
             at = start + 1
             second_looks -= broken.at - start
             if second_looks < 0:
                 yield from (
-                    _Candidate(_Standing.FRAGMENT, f.value) for f in reader.finished if f.value
+                    _Candidate(_Likelihood.FRAGMENT, f.value) for f in reader.finished if f.value
                 )
                 at = max(at, broken.at)
             continue
-        at = found.end
-        if candidate := _candidate(text, found, broken_to):
+        at = part.end
+        if candidate := _candidate(text, part, broken_to):
             yield candidate
 
 
-def _candidate(text: str, found: Found, broken_to: int) -> _Candidate | None:
-    if found.end <= broken_to:
-        return _Candidate(_Standing.FRAGMENT, found.value) if found.value else None
-    before = text[max(0, found.start - _FENCE_REACH) : found.start]
+def _candidate(text: str, part: JsonPart, broken_to: int) -> _Candidate | None:
+    if part.end <= broken_to:
+        return _Candidate(_Likelihood.FRAGMENT, part.value) if part.value else None
+    before = text[max(0, part.start - _FENCE_REACH) : part.start]
     if _FENCE_BEFORE.search(before):
-        return _Candidate(_Standing.FENCED, found.value)
-    return _Candidate(_Standing.FREE if found.value else _Standing.EMPTY, found.value)
+        return _Candidate(_Likelihood.FENCED, part.value)
+    return _Candidate(_Likelihood.FREE if part.value else _Likelihood.EMPTY, part.value)

@@ -21,6 +21,7 @@ from skillgit.records.calls import (
     Usage,
 )
 from skillgit.records.edits import (
+    MAIN_ALIAS,
     Edit,
     EditOp,
     EditOutcome,
@@ -59,6 +60,7 @@ from skillgit.records.tasks import (
 )
 
 __all__ = [
+    "MAIN_ALIAS",
     "Action",
     "Edit",
     "EditOp",

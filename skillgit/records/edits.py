@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 
 from skillgit.records.base import Record
+
+MAIN_ALIAS = "skill"
+"""What an edit's target may call the main document instead of its path."""
 
 
 class EditOp(StrEnum):
@@ -21,6 +25,11 @@ class SourceType(StrEnum):
     FAILURE = "failure"
     SUCCESS = "success"
 
+    @classmethod
+    def joined(cls, sources: Collection[SourceType]) -> SourceType:
+        """What an edit made of several is: failure wins over success."""
+        return cls.FAILURE if cls.FAILURE in sources else cls.SUCCESS
+
 
 class Edit(Record):
     """One bounded change, as the optimizer proposed it.
@@ -30,7 +39,7 @@ class Edit(Record):
     """
 
     op: EditOp
-    target: str = "skill"
+    target: str = MAIN_ALIAS
     anchor: str = ""
     content: str = ""
     rationale: str = ""

@@ -39,7 +39,7 @@ class Finding(NamedTuple):
 
 
 def redact(text: str) -> str:
-    """The text with every secret replaced by its kind in brackets. Redacting twice is as once."""
+    """The text with every secret replaced by its kind in brackets. Redacting it again changes nothing."""
     out: list[str] = []
     place = 0
     for kind, start, end in _spans(text):
@@ -75,14 +75,14 @@ def refuse_secrets(path: str, data: bytes, *, before: bytes = b"") -> None:
     Raises: UserError naming the path, the line and the kind, never the secret.
     """
     text, known = _text(data), _text(before)
-    old = {known[found.start : found.end] for found in find_secrets(known)}
+    old = {known[finding.start : finding.end] for finding in find_secrets(known)}
     new = [
-        found
-        for found in find_secrets(text)
-        if (secret := text[found.start : found.end]) not in old and not _is_an_example(secret)
+        finding
+        for finding in find_secrets(text)
+        if (secret := text[finding.start : finding.end]) not in old and not _is_an_example(secret)
     ]
     if new:
-        places = ", ".join(f"line {found.line} ({found.kind})" for found in new[:5])
+        places = ", ".join(f"line {finding.line} ({finding.kind})" for finding in new[:5])
         raise UserError(
             f"{path} is not committed: it holds what looks like a secret, {places}",
             hint="Take it out, or put a placeholder such as <API_KEY> in its place.",
@@ -100,9 +100,9 @@ def _text(data: bytes) -> str:
 
 def _spans(text: str) -> Iterator[tuple[str, int, int]]:
     """Kind, start and end of each secret, in order, overlapping ones joined."""
-    found = sorted(_raw_spans(text), key=lambda span: (span[1], -span[2]))
+    spans = sorted(_raw_spans(text), key=lambda span: (span[1], -span[2]))
     current: tuple[str, int, int] | None = None
-    for kind, start, end in found:
+    for kind, start, end in spans:
         if current is not None and start < current[2]:
             current = (current[0], current[1], max(end, current[2]))
             continue
@@ -118,10 +118,10 @@ def _raw_spans(text: str) -> Iterator[tuple[str, int, int]]:
     hinted = {index for hint in _HINTS if hint in lowered for index in _KINDS_OF[hint]}
     for index in sorted(hinted):
         kind = KINDS[index]
-        for found in kind.pattern.finditer(text):
+        for match in kind.pattern.finditer(text):
             group = "secret" if "secret" in kind.pattern.groupindex else 0
-            if MARK not in found[group] and kind.confirm(found[group]):
-                yield kind.name, found.start(group), found.end(group)
+            if MARK not in match[group] and kind.confirm(match[group]):
+                yield kind.name, match.start(group), match.end(group)
     for span in assigned_secrets(text, lowered):
         if MARK not in text[span.start : span.end]:
             yield "secret", span.start, span.end

@@ -138,13 +138,13 @@ def assigned_secrets(text: str, lowered: str) -> Iterator[Span]:
             done = _whole_end(given, text)
             yield Span(given.start, done)
     for pattern in (_FLAG, _DECLARED, _SPOKEN, _ELEMENT):
-        for found in pattern.finditer(text):
-            value = found["value"].strip("\"'")
-            strong = name_strength(found["key"].replace(" ", "_"))
-            if strong is Strength.NONE or _excused(found["key"], value):
+        for match in pattern.finditer(text):
+            value = match["value"].strip("\"'")
+            strong = name_strength(match["key"].replace(" ", "_"))
+            if strong is Strength.NONE or _excused(match["key"], value):
                 continue
             if pattern is not _SPOKEN or looks_random(value):
-                yield Span(found.start("value"), found.end("value"))
+                yield Span(match.start("value"), match.end("value"))
 
 
 def name_strength(name: str) -> Strength:
@@ -185,15 +185,15 @@ def looks_random(value: str) -> bool:
 
 def _given(named: re.Match[str], text: str) -> _Given | None:
     """The value after a name; `None` where there is none."""
-    found, quoted = _QUOTED.match(text, named.end()), True
-    if found is None:
+    match, quoted = _QUOTED.match(text, named.end()), True
+    if match is None:
         quoted = False
         shell = named["op"] == "=" and named["key"].upper() == named["key"]
-        found = (_BARE_IN_SHELL if shell else _BARE).match(text, named.end())
-    if found is None:
+        match = (_BARE_IN_SHELL if shell else _BARE).match(text, named.end())
+    if match is None:
         return None
-    value = found["value"] if quoted else found["value"].rstrip(_BETWEEN)
-    start = found.start("value")
+    value = match["value"] if quoted else match["value"].rstrip(_BETWEEN)
+    start = match.start("value")
     return _Given(named, value, start, start + len(value), quoted=quoted)
 
 

@@ -1,8 +1,8 @@
 """Programs that belong to a project: agents and judges that are commands.
 
 Each is started from a list, never through a shell, sees the variables it is given and no others,
-and is ended with everything it started, at its time limit or when it is done. Only this module
-and the one that runs git start processes.
+and is ended with everything it started, at its time limit or when it is done. Programs that are
+not a project's are started elsewhere: git, the forge's command line, a person's key command.
 """
 
 from __future__ import annotations

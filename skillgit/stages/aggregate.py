@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompting.edit_parser import (
-    AskedEdit,
-    edit_items,
-    read_edits,
-    targets_of,
-    whole_number,
-)
-from skillgit.prompting.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.answers import Items, Text, WholeNumbers
+from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer, targets_of
+from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Edit, RawPatch, Record, Skill, SourceType
 from skillgit.runtime.pool import ordered_map
-from skillgit.stages.evidence import EditDeduplicator, SupportedEdit, backed_patches
 from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
+from skillgit.stages.schedule import in_batches
+from skillgit.stages.support import EditDeduplicator, SupportedEdit, supported_patches
 
 PURPOSE = "aggregate"
 
@@ -32,17 +28,17 @@ class MergeFields(Record):
     meta_skill: str
 
 
-class MergedEdit(AskedEdit):
+class MergedEdit(EditAnswer):
     """One edit, as a merger is asked to write it."""
 
-    sources: list[int] = Field(description="The indices of the edits that this one stands for.")
+    sources: WholeNumbers = Field(description="The indices of the edits that this one stands for.")
 
 
-class MergedPatch(Answer):
+class MergedPatch(EditsAnswer):
     """A merger's answer."""
 
-    reasoning: str
-    edits: list[MergedEdit]
+    reasoning: Text
+    edits: Items[MergedEdit]
 
 
 MERGE_FAILURES = Prompt("merge_failures", MergeFields, MergedPatch)
@@ -98,7 +94,7 @@ def merge_patches(
         return _merge(job, skill, optimizer, fold, meta_skill)
 
     sides = {
-        source_type: [_Group(edits) for edits in backed_patches(raw_patches, source_type)]
+        source_type: [_Group(edits) for edits in supported_patches(raw_patches, source_type)]
         for source_type in SourceType
     }
     level = 0
@@ -122,14 +118,9 @@ def _jobs(
     source_type: SourceType, groups: Sequence[_Group], level: int, merge_batch_size: int
 ) -> list[_Job]:
     prompt = MERGE_FAILURES if source_type is SourceType.FAILURE else MERGE_SUCCESSES
-    starts = range(0, len(groups), merge_batch_size)
     return [
-        _Job(
-            prompt,
-            f"{source_type.value}/{level}/{index}",
-            tuple(groups[start : start + merge_batch_size]),
-        )
-        for index, start in enumerate(starts)
+        _Job(prompt, f"{source_type.value}/{level}/{index}", batch)
+        for index, batch in enumerate(in_batches(groups, merge_batch_size))
     ]
 
 
@@ -148,43 +139,37 @@ def _merge(
         edits=shown_edits([supported.edit for supported in edits]),
         meta_skill=meta_skill or NOTHING_YET,
     )
-    read = _merge_reader(edits, fold, targets_of(skill))
+    targets = targets_of(skill)
+
+    def supported(answer: MergedPatch) -> tuple[SupportedEdit, ...]:
+        if not answer.edits:
+            raise ReplyError("it keeps none of the edits")
+        return fold(_supported(merged, edits, fold, targets) for merged in answer.edits)
+
     try:
-        answered = optimizer.ask_for(read, job.prompt, fields, purpose=PURPOSE, slot=job.slot)
+        answered = optimizer.ask(
+            job.prompt, fields, purpose=PURPOSE, slot=job.slot, accept=supported
+        )
     except (ReplyError, CallError) as error:
         return _Group(edits, (*failures, f"{job.slot}: {error}"))
     return _Group(answered.answer, failures)
 
 
-def _merge_reader(
-    sources: tuple[SupportedEdit, ...], fold: EditDeduplicator, targets: Sequence[str]
-) -> Callable[[JsonValue], tuple[SupportedEdit, ...]]:
-    def read(value: JsonValue) -> tuple[SupportedEdit, ...]:
-        items = edit_items(value)
-        found = read_edits(value, targets=targets)
-        if not found.edits:
-            raise ReplyError("it keeps none of the edits")
-        return fold(
-            _backed(edit, items[position], sources, fold)
-            for edit, position in zip(found.edits, found.positions, strict=True)
-        )
-
-    return read
-
-
-def _backed(
-    edit: Edit, item: JsonValue, sources: tuple[SupportedEdit, ...], fold: EditDeduplicator
+def _supported(
+    merged: MergedEdit,
+    sources: tuple[SupportedEdit, ...],
+    fold: EditDeduplicator,
+    targets: Sequence[str],
 ) -> SupportedEdit:
-    """A merged edit with the evidence of what it stands for: as named, else as recognised."""
-    named = item.get("sources") if isinstance(item, dict) else None
-    indices = {whole_number(index) for index in named} if isinstance(named, list) else set()
+    """A merged edit with the support of what it stands for: as named, else as recognised."""
+    edit, indices = merged.as_edit(targets), set(merged.sources)
     behind = [source for index, source in enumerate(sources) if index in indices]
     if not behind:
         behind = [source for source in sources if fold.key(source.edit) == fold.key(edit)]
     if not behind:
         # What it stands for is not known: one trajectory, and of the kind that all of them are.
         kinds = {source.edit.source_type for source in sources}
-        kind = SourceType.FAILURE if SourceType.FAILURE in kinds else SourceType.SUCCESS
+        kind = SourceType.joined(kinds)
         level = 1 + max(source.edit.merge_level for source in sources)
         update = {"support_count": 1, "task_ids": (), "source_type": kind, "merge_level": level}
         return SupportedEdit(edit.model_copy(update=update), ())

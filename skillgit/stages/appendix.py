@@ -6,27 +6,28 @@ edit mends: the rule is there. Analysts that tell the two apart leave a note for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
-from pydantic import Field, JsonValue
+from pydantic import Field, field_validator, model_validator
 
 from skillgit.config import AppendixSource
 from skillgit.editing.document import Document, is_storable, region_text, replace_region
 from skillgit.editing.layout import Region, has_structure
 from skillgit.editing.matching import fold
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompting.edit_parser import strings
-from skillgit.prompting.prompts import Answer, Optimizer, Prompt
-from skillgit.records import Lapse, RawPatch, Record, Skill, SourceType
+from skillgit.prompting.answers import Answer, Items, ItemsIfAny, Texts
+from skillgit.prompting.prompts import Optimizer, Prompt
+from skillgit.records import Lapse, RawPatch, Record, Skill
 from skillgit.stages.reflect import (
     REFLECT_SUCCESSES,
     Analysts,
+    EditAnalysis,
     FailureKind,
     ProposedEdit,
     ReflectFields,
-    read_patch,
 )
-from skillgit.stages.rendering import NOTHING_YET, fenced, on_one_line, shown_skill
+from skillgit.stages.rendering import fenced_or_nothing, on_one_line, shown_skill
 
 PURPOSE = "appendix"
 NOTE_CHARS = 240
@@ -36,24 +37,62 @@ class LapseNote(Answer):
     """A note on a lapse, as an analyst is asked to write it."""
 
     note: str = Field(description="One sentence that reminds of what the skill already says.")
-    task_ids: list[str] = Field(description="The tasks in which it was not followed.")
+    task_ids: Texts = Field(description="The tasks in which it was not followed.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_text_is_a_note(cls, value: Any) -> Any:
+        return {"note": value} if isinstance(value, str) else value
+
+    @field_validator("note")
+    @classmethod
+    def _fits_the_region(cls, note: str) -> str:
+        if not is_note(note):
+            raise ReplyError("it can be no note")
+        return as_note(note)
 
 
-class AwareFailureAnalysis(Answer):
+class LapsesOnly(Answer):
+    """What an analyst answers who has nothing but lapses to tell of."""
+
+    lapses: ItemsIfAny[LapseNote]
+
+
+class AwareAnalysis(EditAnalysis):
+    """An analyst's answer with notes on lapses."""
+
+    lapses: ItemsIfAny[LapseNote]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lapses_need_no_edits(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or value.keys() & {"edits", "patch"}:
+            return value
+        only = LapsesOnly.read({"lapses": value.get("lapses")})
+        return {**value, "edits": []} if only.lapses else value
+
+    def as_patch(self, minibatch: RawPatch, targets: Sequence[str]) -> RawPatch:
+        """The minibatch's patch with its lapses, of whose tasks only the minibatch's count."""
+        lapses = tuple(
+            Lapse(
+                note=lapse.note,
+                task_ids=tuple(i for i in lapse.task_ids if i in minibatch.task_ids),
+            )
+            for lapse in self.lapses
+        )
+        return super().as_patch(minibatch, targets).model_copy(update={"lapses": lapses})
+
+
+class AwareFailureAnalysis(AwareAnalysis):
     """The error analyst's answer, defects apart from lapses."""
 
-    reasoning: str
-    failure_summary: list[FailureKind]
-    edits: list[ProposedEdit] = Field(description="For defects of the skill alone.")
-    lapses: list[LapseNote] = Field(description="For lapses in following it alone.")
+    failure_summary: ItemsIfAny[FailureKind]
+    edits: Items[ProposedEdit] = Field(description="For defects of the skill alone.")
+    lapses: ItemsIfAny[LapseNote] = Field(description="For lapses in following it alone.")
 
 
-class AwareSuccessAnalysis(Answer):
+class AwareSuccessAnalysis(AwareAnalysis):
     """The success analyst's answer, with what the good attempts nearly overlooked."""
-
-    reasoning: str
-    edits: list[ProposedEdit]
-    lapses: list[LapseNote]
 
 
 class AppendixFields(Record):
@@ -67,7 +106,9 @@ class AppendixFields(Record):
 class ConsolidatedNotes(Answer):
     """The notes that are left."""
 
-    notes: list[str]
+    bare_list: ClassVar[str] = "notes"
+
+    notes: Texts
 
 
 AWARE_FAILURES = Prompt("reflect_failures_aware", ReflectFields, AwareFailureAnalysis)
@@ -90,34 +131,8 @@ class Appended(Record):
 def aware_analysts(source: AppendixSource) -> Analysts:
     """Analysts that tell defects from lapses: both of them, or the error analyst alone."""
     if source is AppendixSource.FAILURE_ONLY:
-        return Analysts(AWARE_FAILURES, REFLECT_SUCCESSES, _reader((SourceType.FAILURE,)))
-    return Analysts(AWARE_FAILURES, AWARE_SUCCESSES, _reader(tuple(SourceType)))
-
-
-def _reader(
-    sources: Sequence[SourceType],
-) -> Callable[[JsonValue, RawPatch, Sequence[str]], RawPatch]:
-    def read(value: JsonValue, empty: RawPatch, targets: Sequence[str]) -> RawPatch:
-        lapses = _lapses(value, empty) if empty.source_type in sources else ()
-        if lapses and isinstance(value, dict) and not value.keys() & {"edits", "patch"}:
-            value = {**value, "edits": []}
-        return read_patch(value, empty, targets).model_copy(update={"lapses": lapses})
-
-    return read
-
-
-def _lapses(value: JsonValue, minibatch: RawPatch) -> tuple[Lapse, ...]:
-    """The notes that can be read; whatever else stands there is left out."""
-    listed = value.get("lapses") if isinstance(value, dict) else None
-    lapses: list[Lapse] = []
-    for item in listed if isinstance(listed, list) else []:
-        fields = item if isinstance(item, dict) else {"note": item}
-        note = fields.get("note")
-        if isinstance(note, str) and is_note(note):
-            named = strings(fields.get("task_ids"))
-            task_ids = tuple(i for i in named if i in minibatch.task_ids)
-            lapses.append(Lapse(note=as_note(note), task_ids=task_ids))
-    return tuple(lapses)
+        return Analysts(AWARE_FAILURES, REFLECT_SUCCESSES)
+    return Analysts(AWARE_FAILURES, AWARE_SUCCESSES)
 
 
 def is_note(text: str) -> bool:
@@ -189,13 +204,12 @@ def _consolidated(
     """At most so many notes that say the same as all of them, and what went wrong on the way."""
     fields = AppendixFields(
         skill=shown_skill(skill),
-        notes=fenced("\n".join(f"- {note}" for note in notes)) if notes else NOTHING_YET,
+        notes=fenced_or_nothing("\n".join(f"- {note}" for note in notes)),
         most=str(most),
     )
 
-    def read(value: JsonValue) -> tuple[str, ...]:
-        listed = value.get("notes") if isinstance(value, dict) else value
-        kept = _fresh((as_note(note) for note in strings(listed) if is_note(note)), ())
+    def usable(answer: ConsolidatedNotes) -> tuple[str, ...]:
+        kept = _fresh((as_note(note) for note in answer.notes if is_note(note)), ())
         if not kept:
             raise ReplyError("it has no notes")
         if len(kept) > most:
@@ -203,7 +217,7 @@ def _consolidated(
         return kept
 
     try:
-        answered = optimizer.ask_for(read, CONSOLIDATE, fields, purpose=PURPOSE, slot="notes")
+        answered = optimizer.ask(CONSOLIDATE, fields, purpose=PURPOSE, slot="notes", accept=usable)
     except (ReplyError, CallError) as error:
         return tuple(notes[-most:]), str(error)
     return answered.answer, ""

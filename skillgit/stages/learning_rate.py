@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from skillgit.config import LrConfig, LrMode
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompting.edit_parser import strings, text_or_nothing, whole_number
-from skillgit.prompting.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.answers import MISSING_IS_NULL, Answer, Text, Texts, known_or_null
+from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Edit, LearningRate, Record, Score, Skill
 from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
 from skillgit.stages.schedule import build_scheduler
 
 PURPOSE = "learning_rate"
-CONFIDENCES = ("low", "medium", "high")
 
 
 class LearningRateFields(Record):
@@ -29,13 +29,20 @@ class LearningRateFields(Record):
     meta_skill: str
 
 
+Confidence = Annotated[
+    Literal["low", "medium", "high"] | SkipJsonSchema[None],
+    known_or_null("low", "medium", "high"),
+    MISSING_IS_NULL,
+]
+
+
 class LearningRateDecision(Answer):
     """The optimizer's answer."""
 
     learning_rate: int = Field(ge=0, description="How many of the edits to make in this step.")
-    reasoning: str
-    confidence: Literal["low", "medium", "high"]
-    risk_notes: list[str] = Field(description="What could go wrong with so many.")
+    reasoning: Text
+    confidence: Confidence
+    risk_notes: Texts = Field(description="What could go wrong with so many.")
 
 
 LEARNING_RATE = Prompt("learning_rate", LearningRateFields, LearningRateDecision)
@@ -89,12 +96,8 @@ def decide_autonomous_learning_rate(
         step_buffer=step_buffer or NOTHING_YET,
         meta_skill=meta_skill or NOTHING_YET,
     )
-
-    def read(value: JsonValue) -> LearningRate:
-        return _read(value, available)
-
     try:
-        answered = optimizer.ask_for(read, LEARNING_RATE, fields, purpose=PURPOSE, slot="decision")
+        answered = optimizer.ask(LEARNING_RATE, fields, purpose=PURPOSE, slot="decision")
     except (ReplyError, CallError) as error:
         return LearningRate(
             learning_rate=0,
@@ -103,24 +106,16 @@ def decide_autonomous_learning_rate(
             reasoning=f"no usable decision: {error}",
             raw_response=error.text if isinstance(error, ReplyError) else "",
         )
-    return answered.answer.model_copy(update={"raw_response": answered.text})
-
-
-def _read(value: JsonValue, available: int) -> LearningRate:
-    if not isinstance(value, dict):
-        raise ReplyError("it is no object")
-    rate = whole_number(value.get("learning_rate"))
-    if rate is None or rate < 0:
-        raise ReplyError("learning_rate is no whole number from 0 on")
-    confidence = value.get("confidence")
+    decision = answered.answer
     return LearningRate(
-        learning_rate=min(rate, available),
-        raw_learning_rate=rate,
+        learning_rate=min(decision.learning_rate, available),
+        raw_learning_rate=decision.learning_rate,
         available_update_items=available,
-        clamped=rate > available,
-        confidence=confidence if confidence in CONFIDENCES else None,
-        reasoning=text_or_nothing(value.get("reasoning")),
-        risk_notes=strings(value.get("risk_notes")),
+        clamped=decision.learning_rate > available,
+        confidence=decision.confidence,
+        reasoning=decision.reasoning,
+        risk_notes=tuple(decision.risk_notes),
+        raw_response=answered.text,
     )
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompting.edit_parser import text_or_nothing
-from skillgit.prompting.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.answers import Answer, Memory, Text
+from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Record, Skill
 from skillgit.stages.comparison import ComparisonPair, shown_pairs
-from skillgit.stages.rendering import NOTHING_YET, fenced, shown_skill
+from skillgit.stages.rendering import NOTHING_YET, fenced_or_nothing, shown_skill
 
 PURPOSE = "meta_skill"
-MAX_MEMORY = 6_000
-"""The longest memory there is. Unit: characters."""
 
 
 class MetaSkillFields(Record):
@@ -31,8 +29,8 @@ class MetaSkillFields(Record):
 class MetaSkillMemory(Answer):
     """The optimizer's answer."""
 
-    reasoning: str
-    memory: str = Field(description="The whole new memory; it takes the previous one's place.")
+    reasoning: Text
+    memory: Memory = Field(description="The whole new memory; it takes the previous one's place.")
 
 
 META_SKILL = Prompt("meta_skill", MetaSkillFields, MetaSkillMemory)
@@ -65,21 +63,11 @@ def run_meta_skill(
         skill_before=shown_skill(before),
         skill=shown_skill(after),
         step_buffer=step_buffer or NOTHING_YET,
-        previous_memory=fenced(previous) if previous.strip() else NOTHING_YET,
+        previous_memory=fenced_or_nothing(previous),
         pairs=shown_pairs(pairs, max_chars),
     )
     try:
-        return optimizer.ask_for(_read, META_SKILL, fields, purpose=PURPOSE, slot="memory").answer
+        new = optimizer.ask(META_SKILL, fields, purpose=PURPOSE, slot="memory").answer
     except (ReplyError, CallError) as error:
         return MetaSkill(text=previous, failure=str(error))
-
-
-def _read(value: JsonValue) -> MetaSkill:
-    if not isinstance(value, dict):
-        raise ReplyError("it is no object")
-    memory = text_or_nothing(value.get("memory")).strip()
-    if not memory:
-        raise ReplyError("it has no memory")
-    if len(memory) > MAX_MEMORY:
-        raise ReplyError(f"the memory is {len(memory)} characters long, over {MAX_MEMORY}")
-    return MetaSkill(text=memory, reasoning=text_or_nothing(value.get("reasoning")))
+    return MetaSkill(text=new.memory, reasoning=new.reasoning)

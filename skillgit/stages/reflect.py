@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, JsonValue
+from pydantic import Field, field_validator, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from skillgit.errors import BlockedError, CallError, ReplyError
-from skillgit.prompting.edit_parser import (
-    AskedEdit,
-    ReadEdits,
-    read_edits,
-    strings,
-    targets_of,
-    text_or_nothing,
-    whole_number,
-)
-from skillgit.prompting.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.answers import Answer, Count, Items, ItemsIfAny, Text, Texts
+from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer, targets_of
+from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import (
     Edit,
     FailurePattern,
@@ -33,9 +27,9 @@ from skillgit.records import (
 from skillgit.runtime.pool import ordered_map
 from skillgit.stages.rendering import NOTHING_YET, on_one_line, render_trajectories, shown_skill
 from skillgit.stages.rendering import failure_patterns as failure_patterns
+from skillgit.stages.schedule import in_batches
 
 PURPOSE = "reflect"
-CALL_FAILED = "call failed: "
 PATTERN_CHARS = 300
 
 
@@ -49,34 +43,92 @@ class ReflectFields(Record):
     trajectories: str
 
 
-class ProposedEdit(AskedEdit):
+class ProposedEdit(EditAnswer):
     """One edit, as an analyst is asked to write it."""
 
-    task_ids: list[str] = Field(description="The tasks whose trajectories ask for this edit.")
+    task_ids: Texts = Field(description="The tasks whose trajectories ask for this edit.")
 
 
 class FailureKind(Answer):
     """One kind of failure, as the error analyst is asked to write it."""
 
-    failure_type: str = Field(description="A short name in snake_case.")
-    description: str = Field(description="One sentence on what went wrong.")
-    count: int
-    task_ids: list[str]
+    failure_type: Text = Field(description="A short name in snake_case.")
+    description: Text = Field(description="One sentence on what went wrong.")
+    count: Count
+    task_ids: Texts
+
+    @field_validator("failure_type")
+    @classmethod
+    def _has_a_name(cls, name: str) -> str:
+        if not name.strip():
+            raise ReplyError("a failure without a name")
+        return name
+
+    def as_pattern(self, minibatch: RawPatch) -> FailurePattern:
+        """The pattern, its claims checked: only the minibatch's tasks, at most its size."""
+        task_ids = tuple(i for i in self.task_ids if i in minibatch.task_ids)
+        return FailurePattern(
+            failure_type=on_one_line(self.failure_type, PATTERN_CHARS),
+            description=on_one_line(self.description, PATTERN_CHARS),
+            count=len(task_ids) or min(self.count, minibatch.batch_size),
+            task_ids=task_ids,
+        )
 
 
-class FailureAnalysis(Answer):
+class Analysis(Answer):
+    """An analyst's answer: the root of what minibatches' patches are made of."""
+
+    reasoning: Text
+    failure_summary: Annotated[ItemsIfAny[FailureKind], SkipJsonSchema()] = Field(
+        default_factory=list, exclude=True
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _reasoning_may_be_in_the_patch(cls, value: Any) -> Any:
+        patch = value.get("patch") if isinstance(value, dict) else None
+        if not isinstance(patch, dict):
+            return value
+        return {**value, "reasoning": value.get("reasoning") or patch.get("reasoning")}
+
+    def as_patch(self, minibatch: RawPatch, targets: Sequence[str]) -> RawPatch:  # noqa: ARG002 - analyses with edits need it
+        """The minibatch's patch; `targets` are the names of the skill's documents."""
+        return minibatch.model_copy(
+            update={
+                "patch": Patch(reasoning=self.reasoning),
+                "failure_summary": tuple(k.as_pattern(minibatch) for k in self.failure_summary),
+            }
+        )
+
+
+class EditAnalysis(Analysis, EditsAnswer):
+    """An analyst's answer that proposes edits."""
+
+    edits: Items[ProposedEdit]
+
+    def as_patch(self, minibatch: RawPatch, targets: Sequence[str]) -> RawPatch:
+        """The minibatch's patch with the edits that could be read."""
+        edits = (_with_evidence(edit.as_edit(targets), minibatch) for edit in self.edits)
+        return (
+            super()
+            .as_patch(minibatch, targets)
+            .model_copy(
+                update={
+                    "patch": Patch(edits=tuple(edits), reasoning=self.reasoning),
+                    "dropped": self.left_out("edits"),
+                }
+            )
+        )
+
+
+class FailureAnalysis(EditAnalysis):
     """The error analyst's answer."""
 
-    reasoning: str
-    failure_summary: list[FailureKind]
-    edits: list[ProposedEdit]
+    failure_summary: ItemsIfAny[FailureKind]
 
 
-class SuccessAnalysis(Answer):
+class SuccessAnalysis(EditAnalysis):
     """The success analyst's answer."""
-
-    reasoning: str
-    edits: list[ProposedEdit]
 
 
 REFLECT_FAILURES = Prompt("reflect_failures", ReflectFields, FailureAnalysis)
@@ -85,19 +137,18 @@ REFLECT_SUCCESSES = Prompt("reflect_successes", ReflectFields, SuccessAnalysis)
 
 @dataclass(frozen=True)
 class Analysts:
-    """One way to reflect: the prompts of the two analysts, and how their answers are read.
-
-    `read` gets the answer, the minibatch's patch with nothing in it yet, and the names of the
-    skill's documents; it raises ReplyError for what is no answer.
-    """
+    """One way to reflect: the prompts of the two analysts, whose answers are analyses."""
 
     failures: Prompt[Any, Any]
     successes: Prompt[Any, Any]
-    read: Callable[[JsonValue, RawPatch, Sequence[str]], RawPatch]
 
     def prompt(self, source_type: SourceType) -> Prompt[Any, Any]:
         """The prompt for one kind of minibatch."""
         return self.failures if source_type is SourceType.FAILURE else self.successes
+
+
+EDITORS = Analysts(REFLECT_FAILURES, REFLECT_SUCCESSES)
+"""The usual analysts: they propose edits."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +163,15 @@ class Minibatch:
     def task_ids(self) -> tuple[str, ...]:
         """The tasks in it, each once."""
         return tuple(dict.fromkeys(item.task.id for item in self.graded))
+
+    def without_patch(self, parse_failure: str | None = None) -> RawPatch:
+        """The minibatch's patch with nothing in it, and why, if there is a reason."""
+        return RawPatch(
+            source_type=self.source_type,
+            batch_size=len(self.graded),
+            task_ids=self.task_ids,
+            parse_failure=parse_failure,
+        )
 
 
 def run_minibatch_reflect(
@@ -150,16 +210,26 @@ def run_minibatch_reflect(
         "meta_skill": meta_skill or NOTHING_YET,
     }
 
-    def analyse(minibatch: Minibatch) -> RawPatch:
+    def analyse(minibatch: Minibatch) -> RawPatch | CallError:
         trajectories = render_trajectories(minibatch.graded, max_chars)
         slot = f"{slots}{minibatch.source_type.value}/{minibatch.index}"
         return _ask_analyst(
             minibatch, {**shown, "trajectories": trajectories}, optimizer, targets, who, slot
         )
 
-    patches = tuple(ordered_map(analyse, minibatches, workers))
-    _refuse_if_every_call_failed(patches)
-    return patches
+    results = list(ordered_map(analyse, minibatches, workers))
+    errors = [result for result in results if isinstance(result, CallError)]
+    if errors and len(errors) == len(results):
+        raise BlockedError(
+            f"none of the optimizer's {len(errors)} calls came back; the first: {errors[0]}",
+            hint="Put right what the reason says and run the same command again.",
+        )
+    return tuple(
+        minibatch.without_patch(f"call failed: {result}")
+        if isinstance(result, CallError)
+        else result
+        for minibatch, result in zip(minibatches, results, strict=True)
+    )
 
 
 def cut_minibatches(
@@ -176,10 +246,9 @@ def cut_minibatches(
     minibatches: list[Minibatch] = []
     for source_type, items in kinds.items():
         random.Random(f"{seed}/{source_type.value}").shuffle(items)  # noqa: S311 - no secret
-        starts = range(0, len(items), minibatch_size)
         minibatches += [
-            Minibatch(source_type, index, tuple(items[start : start + minibatch_size]))
-            for index, start in enumerate(starts)
+            Minibatch(source_type, index, batch)
+            for index, batch in enumerate(in_batches(items, minibatch_size))
         ]
     return minibatches
 
@@ -197,68 +266,17 @@ def _ask_analyst(
     targets: Sequence[str],
     analysts: Analysts,
     slot: str,
-) -> RawPatch:
-    empty = RawPatch(
-        source_type=minibatch.source_type,
-        batch_size=len(minibatch.graded),
-        task_ids=minibatch.task_ids,
-    )
+) -> RawPatch | CallError:
+    """The minibatch's patch, or the call's error, which is for the caller to judge."""
     prompt = analysts.prompt(minibatch.source_type)
     fields = prompt.fields(**{name: shown[name] for name in prompt.fields.model_fields})
-
-    def read(value: JsonValue) -> RawPatch:
-        return analysts.read(value, empty, targets)
-
     try:
-        return optimizer.ask_for(read, prompt, fields, purpose=PURPOSE, slot=slot).answer
+        analysis: Analysis = optimizer.ask(prompt, fields, purpose=PURPOSE, slot=slot).answer
     except ReplyError as error:
-        return empty.model_copy(update={"parse_failure": str(error)})
+        return minibatch.without_patch(str(error))
     except CallError as error:
-        return empty.model_copy(update={"parse_failure": f"{CALL_FAILED}{error}"})
-
-
-def _refuse_if_every_call_failed(patches: Sequence[RawPatch]) -> None:
-    failures = [p.parse_failure or "" for p in patches]
-    if failures and all(failure.startswith(CALL_FAILED) for failure in failures):
-        raise BlockedError(
-            f"none of the optimizer's {len(failures)} calls came back; "
-            f"the first: {failures[0].removeprefix(CALL_FAILED)}",
-            hint="Put right what the reason says and run the same command again.",
-        )
-
-
-# ── reading an analyst's answer ──────────────────────────────────────────────────────────────
-
-
-def read_patch(value: JsonValue, empty: RawPatch, targets: Sequence[str]) -> RawPatch:
-    """An answer with edits as the minibatch's patch.
-
-    Raises: ReplyError.
-    """
-    found: ReadEdits = read_edits(value, targets=targets)
-    patch = Patch(
-        edits=tuple(_with_evidence(edit, empty) for edit in found.edits),
-        reasoning=read_reasoning(value),
-    )
-    return empty.model_copy(
-        update={
-            "patch": patch,
-            "failure_summary": read_failure_summary(value, empty),
-            "dropped": found.dropped,
-        }
-    )
-
-
-EDITORS = Analysts(REFLECT_FAILURES, REFLECT_SUCCESSES, read_patch)
-"""The usual analysts: they propose edits."""
-
-
-def read_reasoning(value: JsonValue) -> str:
-    """The reasoning beside an answer's patch or in it."""
-    around = value if isinstance(value, dict) else {}
-    inner = around.get("patch")
-    within = inner.get("reasoning") if isinstance(inner, dict) else None
-    return text_or_nothing(around.get("reasoning") or within)
+        return error
+    return analysis.as_patch(minibatch.without_patch(), targets)
 
 
 def _with_evidence(edit: Edit, minibatch: RawPatch) -> Edit:
@@ -272,24 +290,3 @@ def _with_evidence(edit: Edit, minibatch: RawPatch) -> Edit:
             "source_type": minibatch.source_type,
         }
     )
-
-
-def read_failure_summary(value: JsonValue, minibatch: RawPatch) -> tuple[FailurePattern, ...]:
-    """An answer's summary, as far as it can be read; it is only there to be read: none is no error."""
-    patterns: list[FailurePattern] = []
-    summary = value.get("failure_summary") if isinstance(value, dict) else None
-    for entry in summary if isinstance(summary, list) else []:
-        kind = text_or_nothing(entry.get("failure_type")) if isinstance(entry, dict) else ""
-        if not isinstance(entry, dict) or not kind.strip():
-            continue
-        task_ids = tuple(i for i in strings(entry.get("task_ids")) if i in minibatch.task_ids)
-        claimed = max(1, whole_number(entry.get("count")) or 1)
-        patterns.append(
-            FailurePattern(
-                failure_type=on_one_line(kind, PATTERN_CHARS),
-                description=on_one_line(text_or_nothing(entry.get("description")), PATTERN_CHARS),
-                count=len(task_ids) or min(claimed, minibatch.batch_size),
-                task_ids=task_ids,
-            )
-        )
-    return tuple(patterns)

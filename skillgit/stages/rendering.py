@@ -34,6 +34,11 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{text.rstrip()}\n{fence}"
 
 
+def fenced_or_nothing(text: str) -> str:
+    """The text in a fence, or the words for one that is not there yet."""
+    return fenced(text) if text.strip() else NOTHING_YET
+
+
 def cut(text: str, max_chars: int) -> str:
     """The text, or its head and tail with the number of characters cut between them.
 
@@ -92,10 +97,10 @@ def failure_patterns(
     """
     summed_up = [patch for patch in raw_patches if patch.failure_summary]
     covered = {task_id for patch in summed_up for task_id in patch.task_ids}
-    found = [pattern for patch in summed_up for pattern in patch.failure_summary]
-    found += _from_reasons(item for item in graded if item.task.id not in covered)
+    patterns = [pattern for patch in summed_up for pattern in patch.failure_summary]
+    patterns += _from_reasons(item for item in graded if item.task.id not in covered)
     merged: dict[tuple[str, str], FailurePattern] = {}
-    for pattern in found:
+    for pattern in patterns:
         key = (_folded(pattern.failure_type), _folded(pattern.description))
         merged[key] = _together(merged[key], pattern) if key in merged else pattern
     ranked = sorted(merged.values(), key=lambda pattern: -pattern.count)
@@ -151,7 +156,7 @@ def render_attempt(graded: GradedRollout, max_chars: int) -> str:
     Unit: `max_chars` in characters.
     """
     body = redact("\n\n".join(_sections(graded)))
-    return f"{_standing(graded)}\n\n{fenced(cut(body, max_chars))}"
+    return f"{_score_line(graded)}\n\n{fenced(cut(body, max_chars))}"
 
 
 def render_trajectories(graded: Sequence[GradedRollout], max_chars: int) -> str:
@@ -159,7 +164,7 @@ def render_trajectories(graded: Sequence[GradedRollout], max_chars: int) -> str:
     return "\n\n".join(render_trajectory(item, max_chars) for item in graded)
 
 
-def _standing(graded: GradedRollout) -> str:
+def _score_line(graded: GradedRollout) -> str:
     score = graded.grade.score
     if score is None:
         return "Could not be scored."
@@ -182,12 +187,12 @@ def _sections(graded: GradedRollout) -> Iterator[str]:
         if task.context:
             yield f"[context]\n{task.context}"
     for message in conversation:
-        yield from _said(message)
+        yield from _message_parts(message)
     if not conversation or conversation[-1].content != rollout.answer:
         yield f"[answer]\n{rollout.answer}"
 
 
-def _said(message: Message) -> Iterator[str]:
+def _message_parts(message: Message) -> Iterator[str]:
     if message.content or not message.tool_calls:
         yield f"[{message.role.value}]\n{message.content}"
     for call in message.tool_calls:

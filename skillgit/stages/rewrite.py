@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from pydantic import Field, JsonValue
+from pydantic import BeforeValidator, Field, JsonValue
 
 from skillgit.editing.rewrite import rewrite_document
 from skillgit.errors import CallError, DocumentError, ReplyError
-from skillgit.prompting.edit_parser import text_or_nothing
-from skillgit.prompting.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.answers import MISSING_IS_NULL, Answer, ItemsIfAny, Text
+from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import (
     Edit,
     EditOp,
@@ -22,8 +23,9 @@ from skillgit.records import (
     SourceType,
 )
 from skillgit.runtime.pool import ordered_map
-from skillgit.stages.reflect import Analysts, FailureKind, read_failure_summary, read_reasoning
+from skillgit.stages.reflect import Analysis, Analysts, FailureKind
 from skillgit.stages.rendering import NOTHING_YET, fenced, shown_document, shown_edits, shown_skill
+from skillgit.stages.schedule import in_batches
 from skillgit.stages.update import target_path
 
 REWRITE = "rewrite"
@@ -31,7 +33,19 @@ MERGE = "merge_rewrites"
 WHOLE = "(the whole document)"
 """The anchor of an edit that stands for a rewrite."""
 
-_DOCUMENT = Field(description="The whole new text of the document, without its frontmatter.")
+
+def _document(value: JsonValue) -> str:
+    if not isinstance(value, str):
+        raise ReplyError("it has no document")
+    return value
+
+
+WholeText = Annotated[
+    str,
+    BeforeValidator(_document),
+    MISSING_IS_NULL,
+    Field(description="The whole new text of the document, without its frontmatter."),
+]
 
 
 class SuggestionFields(Record):
@@ -47,8 +61,8 @@ class SuggestionFields(Record):
 class RewrittenDocument(Answer):
     """A document rewritten from suggestions."""
 
-    reasoning: str
-    document: str = _DOCUMENT
+    reasoning: Text
+    document: WholeText
 
 
 class RewriteFields(Record):
@@ -61,19 +75,25 @@ class RewriteFields(Record):
     trajectories: str
 
 
-class FailureRewrite(Answer):
+class DraftAnalysis(Analysis):
+    """An analyst's answer that is a whole document; an empty one proposes nothing."""
+
+    document: WholeText
+
+    def as_patch(self, minibatch: RawPatch, targets: Sequence[str]) -> RawPatch:
+        """The minibatch's patch with the document."""
+        patch = super().as_patch(minibatch, targets)
+        return patch.model_copy(update={"document": self.document.strip()})
+
+
+class FailureRewrite(DraftAnalysis):
     """The error analyst's document."""
 
-    reasoning: str
-    failure_summary: list[FailureKind]
-    document: str = _DOCUMENT
+    failure_summary: ItemsIfAny[FailureKind]
 
 
-class SuccessRewrite(Answer):
+class SuccessRewrite(DraftAnalysis):
     """The success analyst's document."""
-
-    reasoning: str
-    document: str = _DOCUMENT
 
 
 class DraftsFields(Record):
@@ -88,8 +108,8 @@ class DraftsFields(Record):
 class MergedDocument(Answer):
     """One document made of several."""
 
-    reasoning: str
-    document: str = _DOCUMENT
+    reasoning: Text
+    document: WholeText
 
 
 FROM_SUGGESTIONS = Prompt("rewrite_from_suggestions", SuggestionFields, RewrittenDocument)
@@ -151,51 +171,29 @@ def _ask_for_document(
 ) -> tuple[bytes, str]:
     """The document's new bytes, or those it has with the reason why."""
 
-    def read(value: JsonValue) -> bytes:
-        return _rewritten(value, document)
+    def rewritten(answer: RewrittenDocument) -> bytes:
+        return _rewritten(answer.document, document)
 
     try:
-        answered = optimizer.ask_for(
-            read, FROM_SUGGESTIONS, fields, purpose=REWRITE, slot=document.path
+        answered = optimizer.ask(
+            FROM_SUGGESTIONS, fields, purpose=REWRITE, slot=document.path, accept=rewritten
         )
     except (ReplyError, CallError) as error:
         return document.data, str(error)
     return answered.answer, ""
 
 
-def _rewritten(value: JsonValue, document: SkillDocument) -> bytes:
-    text = _document_of(value)
+def _rewritten(text: str, document: SkillDocument) -> bytes:
     try:
         return rewrite_document(document.data, text)
     except DocumentError as error:
         raise ReplyError(error.message) from error
 
 
-def _document_of(value: JsonValue) -> str:
-    text = value.get("document") if isinstance(value, dict) else None
-    if not isinstance(text, str):
-        raise ReplyError("it has no document")
-    return text
-
-
 # ── by every analyst itself ──────────────────────────────────────────────────────────────────
 
 
-def read_draft(value: JsonValue, empty: RawPatch, targets: Sequence[str]) -> RawPatch:  # noqa: ARG001 - there is one document to write
-    """An analyst's whole document as the minibatch's patch; an empty one proposes nothing.
-
-    Raises: ReplyError.
-    """
-    return empty.model_copy(
-        update={
-            "document": _document_of(value).strip(),
-            "patch": empty.patch.model_copy(update={"reasoning": read_reasoning(value)}),
-            "failure_summary": read_failure_summary(value, empty),
-        }
-    )
-
-
-AUTHORS = Analysts(REWRITE_FAILURES, REWRITE_SUCCESSES, read_draft)
+AUTHORS = Analysts(REWRITE_FAILURES, REWRITE_SUCCESSES)
 """Analysts that write the whole main document instead of edits."""
 
 
@@ -226,9 +224,9 @@ def merge_drafts(
     failures: list[str] = []
     level = 0
     while len(texts) > 1:
-        groups = [texts[i : i + merge_batch_size] for i in range(0, len(texts), merge_batch_size)]
+        groups = in_batches(texts, merge_batch_size)
 
-        def merge(numbered: tuple[int, list[str]], level: int = level) -> tuple[str, str]:
+        def merge(numbered: tuple[int, tuple[str, ...]], level: int = level) -> tuple[str, str]:
             number, group = numbered
             if len(group) == 1:
                 return group[0], ""
@@ -252,13 +250,13 @@ def _merged(
         meta_skill=meta_skill or NOTHING_YET,
     )
 
-    def read(value: JsonValue) -> str:
-        text = _document_of(value).strip()
-        _rewritten({"document": text}, skill.main)
+    def usable(answer: MergedDocument) -> str:
+        text = answer.document.strip()
+        _rewritten(text, skill.main)
         return text
 
     try:
-        answered = optimizer.ask_for(read, MERGE_DOCUMENTS, fields, purpose=MERGE, slot=slot)
+        answered = optimizer.ask(MERGE_DOCUMENTS, fields, purpose=MERGE, slot=slot, accept=usable)
     except (ReplyError, CallError) as error:
         return group[0], f"{slot}: {error}"
     return answered.answer, ""
@@ -271,9 +269,9 @@ def _as_edit(text: str, writers: Sequence[RawPatch]) -> Edit:
         op=EditOp.REPLACE,
         anchor=WHOLE,
         content=text,
-        rationale=text_or_nothing(reasoning),
+        rationale=reasoning,
         support_count=sum(patch.batch_size for patch in writers),
-        source_type=SourceType.FAILURE if SourceType.FAILURE in kinds else SourceType.SUCCESS,
+        source_type=SourceType.joined(kinds),
         task_ids=tuple(dict.fromkeys(i for patch in writers for i in patch.task_ids)),
     )
 

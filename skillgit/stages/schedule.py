@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from skillgit.config import Scheduler
 from skillgit.records.canonical import slot_seed
+
+ItemT = TypeVar("ItemT")
 
 
 def build_scheduler(
@@ -70,4 +73,12 @@ def batches_at(
     random.Random(slot_seed(seed, "epoch", epoch_of(step, per_epoch))).shuffle(shuffled)  # noqa: S311 - a reproducible shuffle, no secret
     start = (step - 1) % per_epoch * batch_size * accumulation
     mine = shuffled[start : start + batch_size * accumulation]
-    return tuple(tuple(mine[i : i + batch_size]) for i in range(0, len(mine), batch_size))
+    return tuple(in_batches(mine, batch_size))
+
+
+def in_batches(items: Sequence[ItemT], size: int) -> list[tuple[ItemT, ...]]:
+    """The items cut in order.
+
+    Shape: batches of `size`, the last perhaps smaller.
+    """
+    return [tuple(items[start : start + size]) for start in range(0, len(items), size)]

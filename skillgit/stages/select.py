@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
 
-from pydantic import Field, JsonValue
+from pydantic import BeforeValidator, Field
 
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompting.edit_parser import text_or_nothing, whole_number
-from skillgit.prompting.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.answers import Answer, Text, WholeNumbers, a_list
+from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Edit, Record, Selection, Skill, SourceType
 from skillgit.stages.rendering import NOTHING_YET, shown_edits, shown_skill
 
@@ -27,8 +28,10 @@ class RankFields(Record):
 class Ranking(Answer):
     """The ranker's answer."""
 
-    reasoning: str
-    selected_indices: list[int] = Field(
+    bare_list: ClassVar[str] = "selected_indices"
+
+    reasoning: Text
+    selected_indices: Annotated[WholeNumbers, BeforeValidator(a_list)] = Field(
         description="Indices of the edits to keep, the most valuable first."
     )
 
@@ -61,10 +64,15 @@ def rank_and_select(
         budget=str(budget),
         meta_skill=meta_skill or NOTHING_YET,
     )
+
+    def usable(ranking: Ranking) -> Ranking:
+        indices = [i for i in ranking.selected_indices if 0 <= i < len(edits)]
+        if not indices:
+            raise ReplyError("it names no edit")
+        return ranking.model_copy(update={"selected_indices": indices})
+
     try:
-        ranking = optimizer.ask_for(
-            _ranking_reader(len(edits)), RANK, fields, purpose=PURPOSE, slot="rank"
-        ).answer
+        ranking = optimizer.ask(RANK, fields, purpose=PURPOSE, slot="rank", accept=usable).answer
     except (ReplyError, CallError) as error:
         return _selection(
             edits, fallback_order(edits)[:budget], f"no usable ranking: {error}", fallback=True
@@ -78,23 +86,6 @@ def fallback_order(edits: Sequence[Edit]) -> list[int]:
         range(len(edits)),
         key=lambda i: (-edits[i].support_count, edits[i].source_type is SourceType.SUCCESS, i),
     )
-
-
-def _ranking_reader(n_edits: int) -> Callable[[JsonValue], Ranking]:
-    def read(value: JsonValue) -> Ranking:
-        """The indices that can be meant; foreign, repeated and non-integer ones are dropped."""
-        fields: dict[str, JsonValue] = value if isinstance(value, dict) else {}
-        listed = value if isinstance(value, list) else fields.get("selected_indices")
-        if not isinstance(listed, list):
-            raise ReplyError("it has no list of selected_indices")
-        meant = (whole_number(item) for item in listed)
-        usable = dict.fromkeys(i for i in meant if i is not None and 0 <= i < n_edits)
-        if not usable:
-            raise ReplyError("it names no edit")
-        reasoning = text_or_nothing(fields.get("reasoning"))
-        return Ranking(reasoning=reasoning, selected_indices=list(usable))
-
-    return read
 
 
 def _selection(

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from skillgit.editing.document import Document, region_text, replace_region
 from skillgit.editing.layout import Region
 from skillgit.errors import CallError, DocumentError, ReplyError
-from skillgit.prompting.edit_parser import text_or_nothing
-from skillgit.prompting.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.answers import Answer, Text
+from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Record, Skill
 from skillgit.stages.comparison import ComparisonPair, shown_pairs
-from skillgit.stages.rendering import NOTHING_YET, fenced, shown_skill
+from skillgit.stages.rendering import fenced_or_nothing, shown_skill
 
 PURPOSE = "slow_update"
 MAX_GUIDANCE = 4_000
@@ -35,11 +35,11 @@ class SlowUpdateFields(Record):
 class SlowUpdateGuidance(Answer):
     """The optimizer's answer."""
 
-    reflection: str = Field(
+    reflection: Text = Field(
         description="What of the previous guidance helped and what hurt, by the pairs."
     )
-    reasoning: str
-    guidance: str = Field(description="The whole new guidance; it takes the previous one's place.")
+    reasoning: Text
+    guidance: Text = Field(description="The whole new guidance; it takes the previous one's place.")
 
 
 SLOW_UPDATE = Prompt("slow_update", SlowUpdateFields, SlowUpdateGuidance)
@@ -72,23 +72,23 @@ def run_slow_update(
     fields = SlowUpdateFields(
         skill_before=shown_skill(before),
         skill=shown_skill(after),
-        previous_guidance=_shown(guidance_of(after)),
+        previous_guidance=fenced_or_nothing(guidance_of(after)),
         pairs=shown_pairs(pairs, max_chars),
     )
 
-    def read(value: JsonValue) -> SlowUpdate:
-        if not isinstance(value, dict):
-            raise ReplyError("it is no object")
-        guidance = text_or_nothing(value.get("guidance")).strip()
+    def updated(answer: SlowUpdateGuidance) -> SlowUpdate:
+        guidance = answer.guidance.strip()
         return SlowUpdate(
             skill=with_guidance(after, guidance),
             guidance=guidance,
-            reflection=text_or_nothing(value.get("reflection")),
-            reasoning=text_or_nothing(value.get("reasoning")),
+            reflection=answer.reflection,
+            reasoning=answer.reasoning,
         )
 
     try:
-        return optimizer.ask_for(read, SLOW_UPDATE, fields, purpose=PURPOSE, slot="guidance").answer
+        return optimizer.ask(
+            SLOW_UPDATE, fields, purpose=PURPOSE, slot="guidance", accept=updated
+        ).answer
     except (ReplyError, CallError) as error:
         return SlowUpdate(skill=None, failure=str(error))
 
@@ -112,7 +112,3 @@ def with_guidance(skill: Skill, guidance: str) -> Skill:
     except DocumentError as error:
         raise ReplyError(error.message) from error
     return skill.with_document(skill.main.path, data)
-
-
-def _shown(guidance: str) -> str:
-    return fenced(guidance) if guidance.strip() else NOTHING_YET

@@ -8,10 +8,7 @@ from skillgit.editing.apply import apply_edits
 from skillgit.editing.document import Document, Region
 from skillgit.errors import DocumentError
 from skillgit.gate.guards.length import is_too_long
-from skillgit.records import Edit, EditOp, EditOutcome, Outcome, Skill, SkillDocument
-
-MAIN_ALIAS = "skill"
-"""What an edit's target may call the main document instead of its path."""
+from skillgit.records import MAIN_ALIAS, Edit, EditOp, EditOutcome, Outcome, Skill, SkillDocument
 
 
 def update_skill(

@@ -1,4 +1,4 @@
-"""Everything git: the only room that knows pygit2 and runs git. Other rooms see `ports.Store`."""
+"""Everything git: pygit2 is imported here alone. Other rooms see `ports.Store`."""
 
 from __future__ import annotations
 

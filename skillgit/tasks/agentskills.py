@@ -77,7 +77,7 @@ def _fields(source: TaskSource, file: str, item: Mapping[str, JsonValue]) -> dic
 
 def _criteria(item: Mapping[str, JsonValue]) -> list[str]:
     """The assertions' words, whichever way they are written."""
-    found = []
+    criteria = []
     for name in ASSERTIONS:
         value = item.get(name)
         if value is None:
@@ -91,8 +91,8 @@ def _criteria(item: Mapping[str, JsonValue]) -> list[str]:
                 words = next((entry[key] for key in keys if entry.get(key)), None)
             if not isinstance(words, str) or not words.strip():
                 raise FieldError(f"{name!r} must be a list of texts")
-            found.append(words.strip())
-    return found
+            criteria.append(words.strip())
+    return criteria
 
 
 def _with_files(source: TaskSource, file: str, item: Mapping[str, JsonValue]) -> str:

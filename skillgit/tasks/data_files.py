@@ -1,4 +1,4 @@
-"""Files of tasks by their endings: what every reader of several files has in common."""
+"""Task files by their endings: what the readers of several files share."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def rows_of(source: TaskSource, file: str, split: Split | None) -> Iterator[Row]
 
 
 def has_files(endings: tuple[str, ...]) -> Callable[[TaskSource], bool]:
-    """Whether a source is such a file, or a folder with such files right in it."""
+    """Whether a source is a file with such an ending, or a folder that directly holds one."""
     return lambda source: bool(source.at_the_top(endings))
 
 
 def top_rows(endings: tuple[str, ...]) -> Callable[[TaskSource], Iterator[Row]]:
-    """The rows of such files; in a folder, a file named after a split says the split."""
+    """The rows of files with such endings; in a folder, a file named after a split gives its split."""
     return partial(_top_rows, endings=endings)
 
 

@@ -109,16 +109,16 @@ def draft_task(row: Row, defaults: Defaults) -> Draft:
 
 def _named(row: Row, columns: Mapping[str, str]) -> dict[str, JsonValue]:
     """The row's fields under our names; empty ones are left out."""
-    found: dict[str, JsonValue] = {}
+    known: dict[str, JsonValue] = {}
     for name, others in NAMES.items():
         wanted = (columns[name],) if name in columns else others
         for other in wanted:
             if row.fields.get(other) not in (None, ""):
-                found[name] = row.fields[other]
+                known[name] = row.fields[other]
                 break
     if row.strict and not columns:
         _refuse_unknown(row.fields)
-    return found
+    return known
 
 
 def _refuse_unknown(fields: Mapping[str, JsonValue]) -> None:
@@ -133,7 +133,7 @@ def _refuse_unknown(fields: Mapping[str, JsonValue]) -> None:
 
 
 def _origin(row: Row) -> TaskOrigin:
-    """Where the task comes from, as a file of our own says it; others mean other things by it."""
+    """Where the task comes from, by the field of our own format; elsewhere the name means other things."""
     value = row.fields.get("origin") if row.strict else None
     if value is None:
         return TaskOrigin.REAL
@@ -201,12 +201,12 @@ def _texts(fields: Mapping[str, JsonValue], name: str) -> tuple[str, ...]:
         return ()
     if not isinstance(value, list):
         raise FieldError(f"{name!r} must be a list of texts, not {_kind(value)}")
-    found = []
+    texts = []
     for item in value:
         if not isinstance(item, str) or not item.strip():
             raise FieldError(f"{name!r} must be a list of texts that are not blank")
-        found.append(item)
-    return tuple(found)
+        texts.append(item)
+    return tuple(texts)
 
 
 def _tags(value: JsonValue) -> tuple[str, ...]:
@@ -217,8 +217,8 @@ def _tags(value: JsonValue) -> tuple[str, ...]:
 
 def _skills(row: Row) -> tuple[str, ...]:
     """The skills that a task is for, as a file of our own says it; one name, or a list."""
-    found = (row.fields.get(name) for name in SKILL) if row.strict else ()
-    value = next((value for value in found if value is not None), None)
+    values = (row.fields.get(name) for name in SKILL) if row.strict else ()
+    value = next((value for value in values if value is not None), None)
     return _texts({"skill": [value] if isinstance(value, str) else value}, "skill")
 
 

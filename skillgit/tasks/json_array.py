@@ -15,7 +15,7 @@ LISTS = ("tasks", "items", "data", "examples", "questions")
 
 
 def file_rows(source: TaskSource, file: str, text: str, split: Split | None) -> Iterator[Row]:
-    """The rows of one JSON file; one that is JSON Lines in truth is read as such."""
+    """The rows of one JSON file; one that holds JSON Lines is read as those."""
     try:
         value = parse_json(text)
     except ValueError as error:

@@ -82,10 +82,10 @@ def read_drafts(
 
 def note_repeated_ids(drafts: Sequence[Draft], problems: Problems) -> None:
     """Note every id that stands twice: two tasks of one name, or one task in two splits."""
-    found: dict[str, list[Draft]] = defaultdict(list)
+    by_name: dict[str, list[Draft]] = defaultdict(list)
     for draft in drafts:
-        found[draft.task.id].append(draft)
-    for name, same in found.items():
+        by_name[draft.task.id].append(draft)
+    for name, same in by_name.items():
         if len(same) > 1:
             splits = sorted({draft.split.value for draft in same if draft.split is not None})
             where = ", ".join(draft.place for draft in same)

@@ -67,16 +67,16 @@ class _Groups:
 
     def listed(self) -> list[list[int]]:
         """The groups, each in order."""
-        found: dict[int, list[int]] = defaultdict(list)
+        groups: dict[int, list[int]] = defaultdict(list)
         for index in range(len(self._parent)):
-            found[self.root(index)].append(index)
-        return list(found.values())
+            groups[self.root(index)].append(index)
+        return list(groups.values())
 
 
 def _join_similar(
     indices: Iterable[int], sets: Sequence[frozenset[Trigram]], groups: _Groups
 ) -> None:
-    """Join the groups of texts at the threshold, found by their rarest trigrams.
+    """Join the groups of texts at the threshold, looked up by their rarest trigrams.
 
     Two sets that share nine tenths share one among the rarest tenth of either, so only those are
     looked up; and what is in one group already is not compared.

@@ -62,7 +62,7 @@ def report_tasks(
     note_repeated_ids(drafts, problems)
     tasks = assign_splits(drafts, config.ratio)
     refused = None
-    if not problems.found:
+    if not problems.messages:
         refused = _refusal(
             lambda: load_tasks(config, read=read, list_files=list_files, check=check, skill=skill)
         )
@@ -77,7 +77,7 @@ def report_tasks(
         origins=_count([task.origin.value for task in tasks]),
         near_duplicates=_near_duplicates(tasks),
         shape_only=tuple(t.id for t in tasks if looks_at_shape_only and looks_at_shape_only(t)),
-        broken=tuple(problems.found),
+        broken=tuple(problems.messages),
         refused=refused,
     )
 
@@ -96,10 +96,10 @@ def _refusal(load: Callable[[], object]) -> str | None:
 
 
 def _near_duplicates(tasks: Sequence[Task]) -> tuple[NearDuplicates, ...]:
-    found = []
+    groups = []
     for group in clusters([whole_text(task) for task in tasks]):
         if len(group) > 1:
             ids = tuple(tasks[i].id for i in group)
             where = tuple(sorted({tasks[i].split.value for i in group}))
-            found.append(NearDuplicates(ids=ids, splits=where))
-    return tuple(found)
+            groups.append(NearDuplicates(ids=ids, splits=where))
+    return tuple(groups)

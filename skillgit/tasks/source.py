@@ -39,18 +39,18 @@ class Row:
 class Problems:
     """What is wrong with a task set, each with its place, until it is raised as one error."""
 
-    found: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     def add(self, place: str, reason: str) -> None:
         """Note one thing that is wrong at a place."""
-        self.found.append(f"{place}: {reason}")
+        self.messages.append(f"{place}: {reason}")
 
     def raise_any(self, hint: str = "") -> None:
         """Raises: TaskError with the first ten problems, when there are any."""
-        if not self.found:
+        if not self.messages:
             return
-        shown = self.found[:MAX_PROBLEMS]
-        rest = len(self.found) - len(shown)
+        shown = self.messages[:MAX_PROBLEMS]
+        rest = len(self.messages) - len(shown)
         if rest:
             shown.append(f"and {rest} more")
         text = shown[0] if len(shown) == 1 else "\n  ".join(["the tasks cannot be used:", *shown])

@@ -14,7 +14,7 @@ ORDER = (Split.TRAIN, Split.VAL, Split.TEST)
 
 
 def whole_text(task: Task) -> str:
-    """All that the target is told, as one text."""
+    """All that the target is given, as one text."""
     return "\n".join(part for part in (task.system, task.context, task.prompt, *task.turns) if part)
 
 
@@ -22,7 +22,7 @@ def assign_splits(drafts: Sequence[Draft], ratio: tuple[float, float, float]) ->
     """The tasks, each with its split.
 
     A split that a task names is kept. The others are ranked by a hash of their content and cut at
-    the ratio; near-duplicates stay together, and go where a relative was put by name. The result
+    the ratio; near-duplicates stay together, and go where one of them was put by name. The result
     does not depend on the order of the tasks.
     Shape: one task per draft, in their order.
     """
@@ -66,7 +66,7 @@ def cut(sizes: Sequence[int], ratio: tuple[float, float, float]) -> list[Split]:
 
 
 def share_out(total: int, ratio: tuple[float, float, float]) -> list[int]:
-    """Whole numbers that sum to the total, as near to the ratio as they come (largest remainder)."""
+    """Whole numbers that sum to the total, as near to the ratio as possible (largest remainder)."""
     exact = [total * share for share in ratio]
     shares = [int(part + 1e-9) for part in exact]
     by_remainder = sorted(range(3), key=lambda i: (shares[i] - exact[i], i))

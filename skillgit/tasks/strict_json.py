@@ -1,4 +1,4 @@
-"""JSON as a task file may hold it: no NaN, no infinities, no name twice, no half characters."""
+"""JSON as a task file may hold it: no NaN, no infinities, no name twice, no lone surrogates."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def _finite(digits: str) -> float:
 
 
 def _unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for name, value in pairs:
-        if name in found:
+        if name in fields:
             raise ValueError(f"the name {name!r} stands twice in one object")
-        found[name] = value
-    return found
+        fields[name] = value
+    return fields

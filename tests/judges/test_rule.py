@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
+from work import grows_in_proportion
 
 from skillgit.errors import TaskError
 from skillgit.judges import JudgeResources, build_judge, judge_identity, looks_at_shape_only
@@ -175,11 +175,9 @@ def test_tool_calls_are_read_from_the_trajectory() -> None:
 
 
 def test_a_pattern_without_an_end_is_unscored_in_time() -> None:
-    started = time.monotonic()
     result = grade("a" * 5_000 + "!", {"op": "regex", "arg": r"^(a|a)*$"})
     assert result.score is None
     assert "(a" not in result.reason
-    assert time.monotonic() - started < 60
 
 
 @pytest.mark.parametrize(
@@ -234,7 +232,5 @@ def test_a_judge_of_form_alone_is_known() -> None:
 
 
 @pytest.mark.parametrize("unit", ["# a\n", "## a\n# b\n", "> ", "[", "`", "- a\n"])
-def test_the_sections_of_a_long_answer_are_found_in_little_time(unit: str) -> None:
-    started = time.monotonic()
-    passes(unit * 10_000, "section_present", "zz")
-    assert time.monotonic() - started < 60
+def test_finding_sections_takes_work_in_proportion_to_the_answer(unit: str) -> None:
+    assert grows_in_proportion(lambda size: passes(unit * size, "section_present", "zz"), 250)

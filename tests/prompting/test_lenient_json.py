@@ -6,7 +6,7 @@ from pydantic import JsonValue
 from skillgit.prompting.lenient_json import (
     MAX_DEPTH,
     BrokenJsonError,
-    Found,
+    JsonPart,
     JsonReader,
     without_surrogates,
 )
@@ -72,7 +72,7 @@ def test_the_largest_complete_parts_of_a_broken_value_are_kept() -> None:
     reader = JsonReader('{"a": [1, [2]], "b": {"c": {}}, "d": oops')
     with pytest.raises(BrokenJsonError):
         reader.container(0)
-    assert reader.finished == [Found(6, 14, [1, [2]]), Found(21, 30, {"c": {}})]
+    assert reader.finished == [JsonPart(6, 14, [1, [2]]), JsonPart(21, 30, {"c": {}})]
 
 
 def test_a_string_without_an_end_is_looked_for_once() -> None:

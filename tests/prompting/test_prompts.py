@@ -15,9 +15,9 @@ import skillgit.sleep
 import skillgit.stages
 from skillgit.errors import BlockedError, BudgetError, CallError, ConfigError, ReplyError
 from skillgit.ports import ReplyT
+from skillgit.prompting.answers import Answer
 from skillgit.prompting.prompts import (
     SCHEMA_HOLE,
-    Answer,
     Optimizer,
     Prompt,
     holes,
@@ -118,7 +118,7 @@ class Question(Record):
 
 class Reply(Answer):
     score: int = Field(description="From 0 to 9.")
-    words: tuple[str, ...] = ()
+    words: list[str] = Field(default_factory=list)
 
 
 ASK = Prompt("ask", Question, Reply)

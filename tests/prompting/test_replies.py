@@ -9,15 +9,20 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from skillgit.errors import ReplyError
-from skillgit.prompting.edit_parser import ReadEdits, read_edits
+from skillgit.prompting.answers import Items
+from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer
 from skillgit.prompting.replies import extract
-from skillgit.records import EditOp
+from skillgit.records import Edit, EditOp
 
 TARGETS = ("skill", "skills/brief/SKILL.md")
 
 
-def edits_in(text: str | None) -> ReadEdits:
-    return extract(text, lambda value: read_edits(value, targets=TARGETS))
+class SomeEdits(EditsAnswer):
+    edits: Items[EditAnswer]
+
+
+def edits_in(text: str | None) -> list[Edit]:
+    return [edit.as_edit(TARGETS) for edit in extract(text, SomeEdits.read).edits]
 
 
 def anything(value: JsonValue) -> JsonValue:
@@ -109,7 +114,7 @@ def test_what_holds_no_edits_is_a_parse_failure(text: str | None) -> None:
     ],
 )
 def test_one_add_is_found(text: str) -> None:
-    (edit,) = edits_in(text).edits
+    (edit,) = edits_in(text)
     assert (edit.op, edit.content, edit.target, edit.anchor) == (EditOp.ADD, "x", "skill", "")
 
 
@@ -117,7 +122,7 @@ def test_one_add_is_found(text: str) -> None:
     "text", ['{"edits":[]}\nReplace {foo} with {bar}.', "[]", "No edits: []", '{"edits": []}']
 )
 def test_no_edits_are_no_failure(text: str) -> None:
-    assert edits_in(text) == ReadEdits()
+    assert edits_in(text) == []
 
 
 @pytest.mark.parametrize(
@@ -135,7 +140,7 @@ def test_a_brace_in_prose_does_not_hide_the_answer(text: str) -> None:
 
 
 def test_a_raw_line_feed_in_a_string_and_a_trailing_comma_are_forgiven() -> None:
-    (edit,) = edits_in('{"edits":[{"op":"append","content":"a\nb"},]}').edits
+    (edit,) = edits_in('{"edits":[{"op":"append","content":"a\nb"},]}')
     assert edit.content == "a\nb"
 
 
@@ -157,7 +162,7 @@ def test_a_raw_line_feed_in_a_string_and_a_trailing_comma_are_forgiven() -> None
     ],
 )
 def test_a_string_is_read_as_it_was_meant(written: str, read: str) -> None:
-    (edit,) = edits_in('Here: {"edits": [{"op": "add", "content": "' + written + '"}]}').edits
+    (edit,) = edits_in('Here: {"edits": [{"op": "add", "content": "' + written + '"}]}')
     assert edit.content == read
     edit.content.encode("utf-8")
 

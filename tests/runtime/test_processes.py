@@ -137,19 +137,15 @@ CHILDREN = {
 @pytest.mark.parametrize("script", CHILDREN.values(), ids=CHILDREN.keys())
 def test_at_the_limit_a_program_ends_with_all_that_it_started(script: str, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    started = time.monotonic()
     with pytest.raises(CallError, match=r"not done within 0\.5 s"):
         run(program("sh", "-c", script.replace("{pid}", str(pid)), timeout=0.5))
-    assert time.monotonic() - started < 30
     assert not alive(int(pid.read_text()))
 
 
 def test_what_a_program_leaves_behind_is_ended_when_it_is_done(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    started = time.monotonic()
     reply = run(program("sh", "-c", f"sleep 300 & echo $! > {pid}; echo done"))
     assert reply.stdout == "done\n"
-    assert time.monotonic() - started < 30
     assert not alive(int(pid.read_text()))
 
 

@@ -66,7 +66,7 @@ EMPTY = RawPatch(source_type=SourceType.FAILURE, batch_size=2, task_ids=("a", "b
 def test_lapses_without_edits_are_an_answer_and_their_tasks_are_checked() -> None:
     analysts = aware_analysts(AppendixSource.BOTH)
     value = {"lapses": [{"note": "Do a.", "task_ids": ["a", "z"]}, "Do b.", 3, {"note": ""}]}
-    found = analysts.read(value, EMPTY, ("skill",))
+    found = analysts.failures.answer.read(value).as_patch(EMPTY, ("skill",))
     assert found.lapses == (Lapse(note="Do a.", task_ids=("a",)), Lapse(note="Do b."))
     assert found.patch.edits == ()
 
@@ -82,4 +82,5 @@ def test_lapses_without_edits_are_an_answer_and_their_tasks_are_checked() -> Non
 def test_the_source_says_whose_notes_count(source, kind, kept) -> None:
     empty = EMPTY.model_copy(update={"source_type": kind})
     value = {"edits": [], "lapses": [{"note": "Do a."}]}
-    assert bool(aware_analysts(source).read(value, empty, ("skill",)).lapses) is kept
+    answer = aware_analysts(source).prompt(kind).answer.read(value)
+    assert bool(answer.as_patch(empty, ("skill",)).lapses) is kept

@@ -31,7 +31,7 @@ from skillgit.cli.show.output import (
 from skillgit.config import Miner
 from skillgit.errors import UsageError, UserError
 from skillgit.records import Split
-from skillgit.sleep.harvest import Fate, Harvest, gather
+from skillgit.sleep.harvest import Harvest, SessionStatus, gather
 from skillgit.sleep.mine import Mined, update
 from skillgit.sleep.mine.mined import SHAPE_ONLY
 from skillgit.sleep.mine.task_file import Updated
@@ -142,15 +142,20 @@ def _write(target: Path, text: str) -> None:
 def _print(invocation: Invocation, result: Result, *, listed: bool) -> None:
     harvest = result.harvest
     since = f", newer than {result.since:%Y-%m-%d %H:%M} UTC" if result.since else ""
-    print(f"Found {count(len(harvest.found), 'session')} in {count(harvest.files, 'file')}{since}")
-    if harvest.fates:
-        rows = [(fate.value, str(number)) for fate, number in harvest.fates.items()]
+    print(
+        f"Found {count(len(harvest.looked_at), 'session')} in {count(harvest.files, 'file')}{since}"
+    )
+    if harvest.status_counts:
+        rows = [(status.value, str(n)) for status, n in harvest.status_counts.items()]
         print_table(("", "sessions"), rows, right=frozenset((1,)), indent="  ")
     if listed:
         print()
         print_table(
             ("source", "what became of it", "file"),
-            [(f.source, _fate_words(f.fate, f.why), one_line(f.path)) for f in harvest.found],
+            [
+                (s.source, _status_words(s.status, s.why), one_line(s.path))
+                for s in harvest.looked_at
+            ],
         )
     for source, damage in harvest.damage.items():
         for line in damage_lines(source, damage):
@@ -185,14 +190,16 @@ def _print_next(invocation: Invocation, result: Result) -> None:
             print_commands([again], title="To have them where training can find them:")
 
 
-def _fate_words(fate: Fate, why: str) -> str:
-    return f"{fate.value} ({one_line(why)})" if why else fate.value
+def _status_words(status: SessionStatus, why: str) -> str:
+    return f"{status.value} ({one_line(why)})" if why else status.value
 
 
 def _print_json(result: Result) -> None:
     harvest, updated = result.harvest, result.updated
-    for found in harvest.found:
-        print_json("session", found.model_dump(mode="json"))
+    for session in harvest.looked_at:
+        names = {"source": session.source, "path": session.path}
+        fields = {**names, "fate": session.status.value, "why": session.why}
+        print_json("session", fields)
     for source, damage in harvest.damage.items():
         print_json("source", {"source": source, **damage.model_dump(mode="json")})
     for task, split in updated.new:
@@ -204,7 +211,7 @@ def _print_json(result: Result) -> None:
             "files": harvest.files,
             "read_anew": harvest.read_anew,
             "since": result.since.isoformat() if result.since else None,
-            "fates": {fate.value: number for fate, number in harvest.fates.items()},
+            "fates": {status.value: n for status, n in harvest.status_counts.items()},
             "tasks": updated.tasks,
             "new": len(updated.new),
             "over_limit": updated.over_limit,

@@ -26,9 +26,9 @@ from skillgit.records.canonical import fingerprint
 from skillgit.sleep.harvest import (
     Damage,
     Digests,
-    Place,
     Places,
     Session,
+    SourceLocation,
     Wanted,
     source_named,
 )
@@ -67,7 +67,7 @@ class HarvestContext:
         """Where digests, state and, by default, the tasks are kept."""
         return self.tree.private.harvest
 
-    def places(self, chosen: Sequence[str] = ()) -> list[Place]:
+    def places(self, chosen: Sequence[str] = ()) -> list[SourceLocation]:
         """Where transcripts lie, by the sources of the command line or else of the config.
 
         Raises: ConfigError for a source that is not known.
@@ -80,7 +80,10 @@ class HarvestContext:
             source = source_named(name)
             own = [self._path(folder)] if folder else source.folders(places)
             found.setdefault(name, []).extend(self.invocation.directory / path for path in own)
-        return [Place(name, source_named(name), tuple(folders)) for name, folders in found.items()]
+        return [
+            SourceLocation(name, source_named(name), tuple(folders))
+            for name, folders in found.items()
+        ]
 
     def projects(self) -> tuple[PurePath, ...] | None:
         """The folders whose sessions are wanted; `None` is all."""
@@ -97,7 +100,7 @@ class HarvestContext:
         """The sessions of the projects after a time."""
         return Wanted(self.projects(), since)
 
-    def named(self, target: Path, places: Sequence[Place]) -> str:
+    def named(self, target: Path, places: Sequence[SourceLocation]) -> str:
         """What tells this harvest from one of other sessions, or into another file."""
         projects = self.projects()
         folders = [[place.name, *map(str, place.folders)] for place in places]

@@ -22,8 +22,8 @@ from skillgit.sleep.harvest.lines import (
     text_at,
     whole_object,
 )
-from skillgit.sleep.harvest.origins import told_apart
-from skillgit.sleep.harvest.said import Said, as_said
+from skillgit.sleep.harvest.origins import split_origin
+from skillgit.sleep.harvest.raw_turns import RawTurn, raw_turn
 from skillgit.sleep.harvest.sessions import Origin, Transcript
 from skillgit.sleep.harvest.source import (
     Places,
@@ -54,7 +54,7 @@ def _trajectory(path: Path, record: Object, lines: Lines) -> Iterator[Transcript
     if not text_at(record, "schema_version").startswith("ATIF") or not isinstance(steps, list):
         lines.note_unknown(record.get("schema_version"))
         return
-    turns: list[Said] = []
+    turns: list[RawTurn] = []
     times: list[datetime | None] = []
     file = str(path.with_suffix("")) if path.suffix == ".json" else ""
     session = safe_id(record.get("session_id")) or file or path.stem
@@ -78,20 +78,20 @@ def _trajectory(path: Path, record: Object, lines: Lines) -> Iterator[Transcript
     )
 
 
-def _turns(name: str, time: datetime | None, step: Object, lines: Lines) -> Iterator[Said]:
+def _turns(name: str, time: datetime | None, step: Object, lines: Lines) -> Iterator[RawTurn]:
     text = "\n\n".join(blocks(step.get("message"), "text"))
     source = step.get("source")
     if source == "user":
-        origin, own = told_apart(text)
+        origin, own = split_origin(text)
         if at(step, "is_copied_context") is True:
             origin = Origin.SUMMARY
         if text.strip():
-            yield as_said(name, time, Speaker.USER, origin, own)
+            yield raw_turn(name, time, Speaker.USER, origin, own)
     elif source == "agent":
         if text.strip():
-            yield as_said(name, time, Speaker.ASSISTANT, Origin.MACHINE, text)
+            yield raw_turn(name, time, Speaker.ASSISTANT, Origin.MACHINE, text)
     elif source == "system":
-        yield as_said(name, time, Speaker.SYSTEM, Origin.INJECTED, text)
+        yield raw_turn(name, time, Speaker.SYSTEM, Origin.INJECTED, text)
     else:
         lines.note_unknown(source)
 
@@ -111,4 +111,4 @@ def _is_transcript(path: Path) -> bool:
     return path.suffix in (".json", ".jsonl")
 
 
-SOURCE = Source(_folders, _is_transcript, read, version=1, tells_project=False)
+SOURCE = Source(_folders, _is_transcript, read, version=2, tells_project=False)

@@ -19,9 +19,9 @@ from skillgit.sleep.harvest.origins import (
     CLAUDE_CODE_QUEUED,
     Field,
     field_origin,
-    told_apart,
+    split_origin,
 )
-from skillgit.sleep.harvest.said import Said, as_said
+from skillgit.sleep.harvest.raw_turns import RawTurn, raw_turn
 from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript
 from skillgit.sleep.harvest.source import (
     Places,
@@ -40,8 +40,8 @@ def _words(text: str) -> frozenset[str]:
 
 SILENT_TYPES = _words(
     "system progress queue-operation file-history-snapshot summary ai-title custom-title "
-    "agent-name agent-color agent-setting last-prompt permission-mode mode tag pr-link frame- "
-    "link worktree-state relocated bridge-session started result content-replacement "
+    "agent-name agent-color agent-setting last-prompt permission-mode mode tag pr-link "
+    "frame-link worktree-state relocated bridge-session started result content-replacement "
     "attribution-snapshot marble-origami-commit marble-origami-snapshot speculation-accept "
     "file-history-delta"
 )
@@ -111,7 +111,7 @@ class _Session:
             turns=condensed(named(in_order(self._nodes), next(iter(self._ids), self._path.stem))),
         )
 
-    def _user(self, name: str, time: datetime | None, record: Object) -> Said | None:
+    def _user(self, name: str, time: datetime | None, record: Object) -> RawTurn | None:
         content = at(record, "message", "content")
         if _has_result(content):
             return _tool_result(name, time, content)
@@ -120,7 +120,7 @@ class _Session:
             return None
         return self._in_a_persons_place(name, time, record, text, CLAUDE_CODE)
 
-    def _attachment(self, name: str, time: datetime | None, record: Object) -> Said | None:
+    def _attachment(self, name: str, time: datetime | None, record: Object) -> RawTurn | None:
         attachment = record.get("attachment")
         if text_at(attachment, "type") != "queued_command":
             return None
@@ -134,9 +134,9 @@ class _Session:
 
     def _in_a_persons_place(
         self, name: str, time: datetime | None, record: Object, text: str, table: Sequence[Field]
-    ) -> Said:
+    ) -> RawTurn:
         by_field = field_origin(record, table)
-        by_text, own = told_apart(text)
+        by_text, own = split_origin(text)
         if by_field is not None:
             self._headless += _is_headless(record)
             self._sidechain += bool(record.get("isSidechain") or record.get("agentId"))
@@ -144,13 +144,13 @@ class _Session:
         if self._is_agent and origin.is_person:
             origin = Origin.MACHINE
         self._people += origin.is_person
-        return as_said(name, time, Speaker.USER, origin, own if origin is by_text else text)
+        return raw_turn(name, time, Speaker.USER, origin, own if origin is by_text else text)
 
-    def _assistant(self, name: str, time: datetime | None, record: Object) -> Said | None:
+    def _assistant(self, name: str, time: datetime | None, record: Object) -> RawTurn | None:
         text = "\n\n".join(blocks(at(record, "message", "content"), "text"))
         if not text.strip():
             return None
-        return as_said(name, time, Speaker.ASSISTANT, Origin.MACHINE, text)
+        return raw_turn(name, time, Speaker.ASSISTANT, Origin.MACHINE, text)
 
 
 def _is_headless(record: Object) -> bool:
@@ -165,12 +165,12 @@ def _has_result(content: object) -> bool:
     )
 
 
-def _tool_result(name: str, time: datetime | None, content: object) -> Said:
+def _tool_result(name: str, time: datetime | None, content: object) -> RawTurn:
     results = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
     failed = any(block.get("is_error") is True for block in results)
-    said = [text for block in results for text in blocks(block.get("content"), "text")]
-    text = "\n".join(said) if failed else ""
-    return as_said(name, time, Speaker.TOOL, Origin.MACHINE, text, failed=failed)
+    texts = [text for block in results for text in blocks(block.get("content"), "text")]
+    text = "\n".join(texts) if failed else ""
+    return raw_turn(name, time, Speaker.TOOL, Origin.MACHINE, text, failed=failed)
 
 
 def _folders(places: Places) -> list[Path]:
@@ -184,4 +184,4 @@ def _is_transcript(path: Path) -> bool:
     return path.suffix == ".jsonl" and path.name not in ("journal.jsonl", "history.jsonl")
 
 
-SOURCE = Source(_folders, _is_transcript, read, version=1)
+SOURCE = Source(_folders, _is_transcript, read, version=2)

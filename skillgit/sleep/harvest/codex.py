@@ -1,7 +1,7 @@
 """Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl` and `archived_sessions/`.
 
 Three formats: bare items, the envelope (`timestamp`, `type`, `payload`), and the newest, which
-adds `ordinal` and says prompts as `item_completed`. One prompt stands in up to three places.
+adds `ordinal` and records prompts as `item_completed`. One prompt is recorded in up to three places.
 Source: what Codex 0.1 writes; docs/reference/transcripts.md.
 """
 
@@ -22,9 +22,9 @@ from skillgit.sleep.harvest.origins import (
     CODEX_PERSON_SOURCES,
     CODEX_PROGRAM,
     field_origin,
-    told_apart,
+    split_origin,
 )
-from skillgit.sleep.harvest.said import Said, as_said
+from skillgit.sleep.harvest.raw_turns import RawTurn, raw_turn
 from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript
 from skillgit.sleep.harvest.source import Places, Source, condensed, named, safe_id, span
 
@@ -58,6 +58,9 @@ STARTED = frozenset(("task_started", "turn_started"))
 ENDED = frozenset(("task_complete", "turn_complete", "turn_aborted"))
 OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "local_shell_call_output"))
 
+EVENT, ITEM, RESPONSE = "event", "item", "response"
+"""The places where one prompt can stand: an event, an item, a message to the model."""
+
 _CWD = re.compile(r"<cwd>([^<\n]{1,1000})</cwd>|Current working directory: ([^\n]{1,1000})")
 _EXIT_CODE = re.compile(r'(?:Exit code: |exited with code |"exit_code": ?)([1-9]\d{0,4})')
 
@@ -70,6 +73,22 @@ def read(path: Path, stream: IO[bytes], lines: Lines) -> Sequence[Transcript]:  
     return (session.transcript(),)
 
 
+@dataclass(frozen=True)
+class Prompt:
+    """A user message, in one of the places where it is recorded.
+
+    `place` is its line, counted from 1.
+    """
+
+    place: int
+    channel: str
+    name: str
+    time: datetime | None
+    origin: Origin
+    text: str
+    while_working: bool
+
+
 class _Session:
     """What is known of a session while its records are read."""
 
@@ -78,13 +97,13 @@ class _Session:
         self._meta: Object | None = None
         self._cwd: str | None = None
         self._prompts: list[Prompt] = []
-        self._turns: list[tuple[int, Said]] = []
+        self._turns: list[tuple[int, RawTurn]] = []
         self._times: list[datetime | None] = []
         self._count = 0
         self._ordinals: dict[int, float] = {}
         self._working = self._answered = False
-        self._said: Counter[tuple[str, str]] = Counter()
-        self._said_once: Counter[str] = Counter()
+        self._answers: Counter[tuple[str, str]] = Counter()
+        self._answers_kept: Counter[str] = Counter()
 
     def take(self, record: Object, lines: Lines) -> None:
         """Note one record."""
@@ -104,7 +123,7 @@ class _Session:
         elif kind == "event_msg":
             self._event(payload, time, lines)
         elif kind == "compacted":
-            self._add(as_said("", time, Speaker.USER, Origin.SUMMARY, text_at(payload, "message")))
+            self._add(raw_turn("", time, Speaker.USER, Origin.SUMMARY, text_at(payload, "message")))
         elif kind == "turn_context":
             self._cwd = self._cwd or text_at(payload, "cwd") or None
         elif not isinstance(kind, str) or kind not in SILENT_TYPES:
@@ -156,8 +175,8 @@ class _Session:
             self._answered = True
             text = "\n".join(blocks(payload.get("output"), "input_text", "output_text", "text"))
             failed = bool(_EXIT_CODE.search(text[:2_000]))
-            kept = text if failed else ""
-            self._add(as_said(name, time, Speaker.TOOL, Origin.MACHINE, kept, failed=failed))
+            output = text if failed else ""
+            self._add(raw_turn(name, time, Speaker.TOOL, Origin.MACHINE, output, failed=failed))
         elif not isinstance(kind, str) or kind not in SILENT_TYPES:
             lines.note_unknown(kind)
         elif kind != "agent_message":
@@ -170,14 +189,14 @@ class _Session:
             self._say(RESPONSE, name, time, "\n\n".join(parts))
         elif role == "user":
             self._look_for_cwd(parts)
-            apart = [told_apart(part) for part in parts if part.strip()]
+            apart = [split_origin(part) for part in parts if part.strip()]
             own = [text for origin, text in apart if origin is Origin.HUMAN]
             if own:
                 self._prompt(RESPONSE, name, time, payload, "\n\n".join(own))
             elif apart:
                 self._prompt(RESPONSE, name, time, payload, "\n\n".join(parts))
         else:
-            self._add(as_said(name, time, Speaker.SYSTEM, Origin.INJECTED, "\n\n".join(parts)))
+            self._add(raw_turn(name, time, Speaker.SYSTEM, Origin.INJECTED, "\n\n".join(parts)))
 
     def _event(self, payload: Object, time: datetime | None, lines: Lines) -> None:
         kind = payload.get("type")
@@ -209,31 +228,31 @@ class _Session:
             self._answered = self._working
 
     def _say(self, channel: str, name: str, time: datetime | None, text: str) -> None:
-        """What the agent says; the same words in another place are the same."""
+        """Add a message of the agent; the same words recorded in another place are added once."""
         self._answered = self._working
         key = " ".join(text.split())[:500]
-        self._said[channel, key] += 1
-        if key and self._said[channel, key] > self._said_once[key]:
-            self._said_once[key] += 1
-            self._add(as_said(name, time, Speaker.ASSISTANT, Origin.MACHINE, text))
+        self._answers[channel, key] += 1
+        if key and self._answers[channel, key] > self._answers_kept[key]:
+            self._answers_kept[key] += 1
+            self._add(raw_turn(name, time, Speaker.ASSISTANT, Origin.MACHINE, text))
 
     def _prompt(
         self, channel: str, name: str, time: datetime | None, payload: Object, text: str
     ) -> None:
-        by_text, own = told_apart(text)
+        by_text, own = split_origin(text)
         if not text.strip():
             return
         origin = field_origin(payload, CODEX_MESSAGE) or by_text
         working = self._working and self._answered
         self._prompts.append(Prompt(self._count, channel, name, time, origin, own, working))
 
-    def _add(self, turn: Said) -> None:
+    def _add(self, turn: RawTurn) -> None:
         self._turns.append((self._count, turn))
 
     def _look_for_cwd(self, parts: Sequence[str]) -> None:
         if self._cwd is None:
-            found = next(filter(None, (_CWD.search(part[:5_000]) for part in parts)), None)
-            self._cwd = (found[1] or found[2]).strip() if found else None
+            match = next(filter(None, (_CWD.search(part[:5_000]) for part in parts)), None)
+            self._cwd = (match[1] or match[2]).strip() if match else None
 
     def _kind(self) -> tuple[Kind, str]:
         source, originator = at(self._meta, "source"), text_at(self._meta, "originator")
@@ -247,14 +266,14 @@ class _Session:
             return Kind.HEADLESS, "its source is not known to be a person"
         return Kind.PERSON, ""
 
-    def _ordered(self, kind: Kind) -> list[Said]:
+    def _ordered(self, kind: Kind) -> list[RawTurn]:
         for prompt in each_once(self._prompts):
             origin = prompt.origin
             if kind is not Kind.PERSON and origin.is_person:
                 origin = Origin.MACHINE
             elif prompt.while_working and origin is Origin.HUMAN:
                 origin = Origin.STEERING
-            turn = as_said(prompt.name, prompt.time, Speaker.USER, origin, prompt.text)
+            turn = raw_turn(prompt.name, prompt.time, Speaker.USER, origin, prompt.text)
             self._turns.append((prompt.place, turn))
         places = self._places()
         return [turn for _, turn in sorted(self._turns, key=lambda entry: places[entry[0] - 1])]
@@ -274,43 +293,10 @@ class _Session:
         return out
 
 
-def _folders(places: Places) -> list[Path]:
-    home = places.variable("CODEX_HOME") or places.home / ".codex"
-    return [home / "sessions", home / "archived_sessions"]
-
-
-def _is_transcript(path: Path) -> bool:
-    return path.suffix in (".jsonl", ".json") and path.name.startswith("rollout-")
-
-
-SOURCE = Source(_folders, _is_transcript, read, version=1)
-
-
-# ── Codex says one prompt in up to three places; here it becomes one again.
-
-EVENT, ITEM, RESPONSE = "event", "item", "response"
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """What stands in a person's place, in one of the places where it stands.
-
-    `place` is its line, counted from 1.
-    """
-
-    place: int
-    channel: str
-    name: str
-    time: datetime | None
-    origin: Origin
-    text: str
-    while_working: bool
-
-
 def each_once(prompts: Sequence[Prompt]) -> list[Prompt]:
-    """Each prompt once, from whichever place it stands in first; one typed twice stays twice.
+    """Each prompt once, from the first place that records it; one typed twice is kept twice.
 
-    Where events say what was typed, a message that no event knows is not a person's.
+    Where events say what was typed, a message without an event is not a person's.
     """
     typed = {_key(p) for p in prompts if p.channel != RESPONSE and p.origin.is_person}
     events = any(p.channel != RESPONSE for p in prompts)
@@ -323,8 +309,8 @@ def each_once(prompts: Sequence[Prompt]) -> list[Prompt]:
         if seen[prompt.channel, key] <= taken[key]:
             continue
         taken[key] += 1
-        unheard = events and prompt.channel == RESPONSE and key not in typed
-        if unheard and prompt.origin.is_person:
+        untyped = events and prompt.channel == RESPONSE and key not in typed
+        if untyped and prompt.origin.is_person:
             prompt = replace(prompt, origin=Origin.INJECTED)
         out.append(prompt)
     return out
@@ -332,3 +318,15 @@ def each_once(prompts: Sequence[Prompt]) -> list[Prompt]:
 
 def _key(prompt: Prompt) -> str:
     return " ".join(prompt.text.split())
+
+
+def _folders(places: Places) -> list[Path]:
+    home = places.variable("CODEX_HOME") or places.home / ".codex"
+    return [home / "sessions", home / "archived_sessions"]
+
+
+def _is_transcript(path: Path) -> bool:
+    return path.suffix in (".jsonl", ".json") and path.name.startswith("rollout-")
+
+
+SOURCE = Source(_folders, _is_transcript, read, version=2)

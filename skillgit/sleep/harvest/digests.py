@@ -24,7 +24,7 @@ FORMAT = 1
 
 
 class Heading(Record):
-    """Of a transcript, what decides whether it is looked at; the rest is in the digest's file."""
+    """What decides whether a transcript is used; the rest of it is in the digest's file."""
 
     kind: Kind
     why: str = ""

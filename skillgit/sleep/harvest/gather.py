@@ -1,4 +1,4 @@
-"""From files to a person's sessions in this project, with an account of every one left out."""
+"""From files to a person's sessions in this project, with the reason for every one left out."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _OWN_FOLDER = re.compile(
 )
 
 
-class Fate(StrEnum):
-    """What became of a session."""
+class SessionStatus(StrEnum):
+    """What became of a session, and if it was left out, why."""
 
     TAKEN = "taken"
     COPY = "copy of another session"
@@ -51,33 +51,33 @@ class Fate(StrEnum):
     UNREADABLE = "could not be read"
 
 
-class Found(Record):
+class HarvestedSession(Record):
     """One session of one file, and what became of it."""
 
     source: str
     path: str
-    fate: Fate
+    status: SessionStatus
     why: str = ""
 
 
 class Harvest(Record):
-    """A person's sessions, where every other went, and what could not be read."""
+    """A person's sessions, the status of every session, and what could not be read."""
 
     sessions: tuple[Session, ...]
-    found: tuple[Found, ...]
+    looked_at: tuple[HarvestedSession, ...]
     damage: dict[str, Damage]
     files: int
     read_anew: int
 
     @property
-    def fates(self) -> dict[Fate, int]:
-        """How many sessions met which fate."""
-        counts = Counter(found.fate for found in self.found)
-        return {fate: counts[fate] for fate in Fate if counts[fate]}
+    def status_counts(self) -> dict[SessionStatus, int]:
+        """How many sessions have which status."""
+        counts = Counter(session.status for session in self.looked_at)
+        return {status: counts[status] for status in SessionStatus if counts[status]}
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLocation:
     """Where one source's transcripts lie."""
 
     name: str
@@ -93,40 +93,44 @@ class Wanted:
     since: datetime | None = None
 
 
-def gather(places: Sequence[Place], wanted: Wanted, digests: Digests) -> Harvest:
+def gather(locations: Sequence[SourceLocation], wanted: Wanted, digests: Digests) -> Harvest:
     """Read what has changed since the last time, and choose.
 
     Nothing in a transcript makes it raise. What an agent has deleted is taken from its digest.
     """
-    read_anew = _refresh(places, digests, wanted.projects)
-    here = {place.name: place for place in places}
+    read_anew = _refresh(locations, digests, wanted.projects)
+    here = {location.name: location for location in locations}
     entries = [entry for entry in digests.entries() if entry.source in here]
-    found: list[Found] = []
+    left_out: list[HarvestedSession] = []
     chosen: list[tuple[Entry, Transcript]] = []
     for entry in entries:
-        place = here[entry.source]
-        fates = [_fate(heading, place.source, wanted) for heading in entry.headings]
+        location = here[entry.source]
+        statuses = [_status(heading, location.source, wanted) for heading in entry.headings]
         if entry.failure:
-            found.append(_found(entry, Fate.UNREADABLE, entry.failure))
+            left_out.append(_session(entry, SessionStatus.UNREADABLE, entry.failure))
         elif not entry.headings:
-            found.append(_found(entry, Fate.NO_PERSON))
-        if Fate.TAKEN not in fates:
-            found += [_found(entry, *fate) for fate in zip(fates, _whys(entry), strict=True)]
+            left_out.append(_session(entry, SessionStatus.NO_PERSON))
+        if SessionStatus.TAKEN not in statuses:
+            left_out += [
+                _session(entry, *both) for both in zip(statuses, _whys(entry), strict=True)
+            ]
             continue
-        transcripts = digests.transcripts(entry) or _again(place, entry, digests, wanted.projects)
-        if transcripts is None or len(transcripts) != len(fates):
-            found.append(_found(entry, Fate.UNREADABLE, "its digest is lost"))
+        transcripts = digests.transcripts(entry) or _again(
+            location, entry, digests, wanted.projects
+        )
+        if transcripts is None or len(transcripts) != len(statuses):
+            left_out.append(_session(entry, SessionStatus.UNREADABLE, "its digest is lost"))
             continue
-        for transcript, fate, why in zip(transcripts, fates, _whys(entry), strict=True):
-            if fate is Fate.TAKEN:
+        for transcript, status, why in zip(transcripts, statuses, _whys(entry), strict=True):
+            if status is SessionStatus.TAKEN:
                 chosen.append((entry, transcript))
             else:
-                found.append(_found(entry, fate, why))
+                left_out.append(_session(entry, status, why))
     digests.close()
     sessions, taken = _merge(chosen, wanted)
     return Harvest(
         sessions=tuple(sessions),
-        found=(*taken, *found),
+        looked_at=(*taken, *left_out),
         damage=_damage(entries),
         files=len(entries),
         read_anew=read_anew,
@@ -134,12 +138,12 @@ def gather(places: Sequence[Place], wanted: Wanted, digests: Digests) -> Harvest
 
 
 def transcript_damage(
-    places: Sequence[Place], wanted: Wanted, digests: Digests
+    locations: Sequence[SourceLocation], wanted: Wanted, digests: Digests
 ) -> Mapping[str, Damage]:
     """Per source, the lines that could not be read and the record types that are not known."""
-    _refresh(places, digests, wanted.projects)
+    _refresh(locations, digests, wanted.projects)
     digests.close()
-    names = {place.name for place in places}
+    names = {location.name for location in locations}
     return _damage([entry for entry in digests.entries() if entry.source in names])
 
 
@@ -150,36 +154,38 @@ def in_project(cwd: str, projects: Sequence[PurePath]) -> bool:
 
 
 def is_own_run(transcript: Transcript) -> bool:
-    """Whether a session is one that we had an agent do: by its folder, or by our mark."""
+    """Whether skillgit itself started the session: by its folder, or by our mark."""
     if transcript.cwd is not None and _OWN_FOLDER.match(transcript.cwd):
         return True
     return any(OWN_RUN_MARK in turn.text for turn in transcript.turns[:8])
 
 
-def _refresh(places: Sequence[Place], digests: Digests, projects: Sequence[PurePath] | None) -> int:
-    """Read the files that are new or have changed; how many."""
+def _refresh(
+    locations: Sequence[SourceLocation], digests: Digests, projects: Sequence[PurePath] | None
+) -> int:
+    """Read the files that are new or have changed, and return how many."""
     count = 0
-    for place in places:
-        for path in find_files(place.source, place.folders):
+    for location in locations:
+        for path in find_files(location.source, location.folders):
             try:
                 state = path.stat()
             except OSError:
                 continue
-            known = digests.known(place.name, str(path))
-            now = (place.source.version, state.st_size, state.st_mtime_ns)
+            known = digests.known(location.name, str(path))
+            now = (location.source.version, state.st_size, state.st_mtime_ns)
             if known and (known.version, known.size, known.mtime_ns) == now and not known.failure:
                 continue
             count += 1
-            digests.keep(*_read(place, path, now, projects))
+            digests.keep(*_read(location, path, now, projects))
     return count
 
 
 def _again(
-    place: Place, entry: Entry, digests: Digests, projects: Sequence[PurePath] | None
+    location: SourceLocation, entry: Entry, digests: Digests, projects: Sequence[PurePath] | None
 ) -> tuple[Transcript, ...] | None:
     """The transcripts of a file whose digest is not there: it was another project's until now."""
     state = (entry.version, entry.size, entry.mtime_ns)
-    fresh, transcripts = _read(place, Path(entry.path), state, projects)
+    fresh, transcripts = _read(location, Path(entry.path), state, projects)
     if fresh.failure:
         return None
     digests.keep(fresh, transcripts)
@@ -187,17 +193,19 @@ def _again(
 
 
 def _read(
-    place: Place,
+    location: SourceLocation,
     path: Path,
     state: tuple[int, int, int],
     projects: Sequence[PurePath] | None,
 ) -> tuple[Entry, tuple[Transcript, ...]]:
     version, size, mtime_ns = state
-    entry = Entry(path=str(path), source=place.name, version=version, size=size, mtime_ns=mtime_ns)
+    entry = Entry(
+        path=str(path), source=location.name, version=version, size=size, mtime_ns=mtime_ns
+    )
     try:
         with path.open("rb") as stream:
             lines = Lines(stream)
-            transcripts = tuple(place.source.read(path, stream, lines))
+            transcripts = tuple(location.source.read(path, stream, lines))
     except OSError as error:
         return entry.model_copy(update={"failure": error.strerror or "cannot be read"}), ()
     except READER_BUGS as error:
@@ -208,13 +216,15 @@ def _read(
         for t in transcripts
     )
     wanted = Wanted(None if projects is None else tuple(projects))
-    kept = any(_fate(heading, place.source, wanted) is Fate.TAKEN for heading in headings)
-    found = {"damage": lines.damage, "headings": headings, "kept": kept}
-    return entry.model_copy(update=found), transcripts
+    kept = any(
+        _status(heading, location.source, wanted) is SessionStatus.TAKEN for heading in headings
+    )
+    read = {"damage": lines.damage, "headings": headings, "kept": kept}
+    return entry.model_copy(update=read), transcripts
 
 
 def _kept(transcript: Transcript) -> Transcript:
-    """A transcript as it may be kept: no secret in its names either, and known if it is our own."""
+    """A transcript as it may be kept: its ids and folder redacted, our own runs marked."""
     clean = {
         "session_ids": tuple(redact(name) for name in transcript.session_ids),
         "lineage_ids": tuple(redact(name) for name in transcript.lineage_ids),
@@ -224,32 +234,32 @@ def _kept(transcript: Transcript) -> Transcript:
     return transcript.model_copy(update={**clean, "kind": kind})
 
 
-_FATE_OF_KIND = {
-    Kind.SUBAGENT: Fate.SUBAGENT,
-    Kind.HEADLESS: Fate.HEADLESS,
-    Kind.OWN_RUN: Fate.OWN_RUN,
+_STATUS_OF_KIND = {
+    Kind.SUBAGENT: SessionStatus.SUBAGENT,
+    Kind.HEADLESS: SessionStatus.HEADLESS,
+    Kind.OWN_RUN: SessionStatus.OWN_RUN,
 }
 
 
-def _fate(heading: Heading, source: Source, wanted: Wanted) -> Fate:
-    if heading.kind in _FATE_OF_KIND:
-        return _FATE_OF_KIND[heading.kind]
+def _status(heading: Heading, source: Source, wanted: Wanted) -> SessionStatus:
+    if heading.kind in _STATUS_OF_KIND:
+        return _STATUS_OF_KIND[heading.kind]
     if wanted.projects is not None:
         if heading.cwd is None and source.tells_project:
-            return Fate.NO_PROJECT
+            return SessionStatus.NO_PROJECT
         if heading.cwd is not None and not in_project(heading.cwd, wanted.projects):
-            return Fate.OTHER_PROJECT
+            return SessionStatus.OTHER_PROJECT
     if not heading.has_person:
-        return Fate.NO_PERSON
+        return SessionStatus.NO_PERSON
     if wanted.since is not None and heading.ended is not None and heading.ended <= wanted.since:
-        return Fate.NOT_NEW
-    return Fate.TAKEN
+        return SessionStatus.NOT_NEW
+    return SessionStatus.TAKEN
 
 
 def _merge(
     chosen: Sequence[tuple[Entry, Transcript]], wanted: Wanted
-) -> tuple[list[Session], list[Found]]:
-    sessions, found = [], []
+) -> tuple[list[Session], list[HarvestedSession]]:
+    sessions, listed = [], []
     for group in lineages([transcript for _, transcript in chosen]):
         members = [chosen[index] for index in group]
         members.sort(
@@ -257,17 +267,19 @@ def _merge(
         )
         sessions.append(merged([transcript for _, transcript in members], since=wanted.since))
         first = members[0][0]
-        found.append(_found(first, Fate.TAKEN))
-        found += [_found(entry, Fate.COPY, f"of {first.path}") for entry, _ in members[1:]]
-    return sessions, found
+        listed.append(_session(first, SessionStatus.TAKEN))
+        listed += [
+            _session(entry, SessionStatus.COPY, f"of {first.path}") for entry, _ in members[1:]
+        ]
+    return sessions, listed
 
 
 def _whys(entry: Entry) -> Iterator[str]:
     return (heading.why for heading in entry.headings)
 
 
-def _found(entry: Entry, fate: Fate, why: str = "") -> Found:
-    return Found(source=entry.source, path=entry.path, fate=fate, why=why)
+def _session(entry: Entry, status: SessionStatus, why: str = "") -> HarvestedSession:
+    return HarvestedSession(source=entry.source, path=entry.path, status=status, why=why)
 
 
 def _damage(entries: Sequence[Entry]) -> dict[str, Damage]:

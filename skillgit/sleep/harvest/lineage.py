@@ -1,4 +1,4 @@
-"""Copies of a session become one again: resumed, forked, backgrounded, exported twice.
+"""Copies of a session, resumed, forked or exported twice, are merged into one.
 
 Two transcripts are of one lineage when a record's id stands in both, when both go by one session
 id, or when one says it comes from the other.
@@ -67,7 +67,7 @@ def lineages(transcripts: Sequence[Transcript]) -> list[list[int]]:
 def merged(transcripts: Sequence[Transcript], *, since: datetime | None = None) -> Session:
     """One session from the transcripts of a lineage: every turn once, in order of time.
 
-    Copies that were given new ids are known by what they say: a fork begins as its parent did.
+    Copies with new ids are recognised by their texts: a fork begins as its parent did.
     """
     first = sorted(transcripts, key=lambda t: (t.started or _BEGINNING, t.session_ids))
     turns: list[Turn] = []
@@ -97,14 +97,14 @@ def _names(transcript: Transcript) -> Iterator[str]:
 
 
 def _identity(turn: Turn) -> str:
-    """What makes two turns one: an id that is long enough to be nobody else's, or all that is said."""
+    """What makes two turns one: an id long enough to be unique, or else its whole content."""
     if len(turn.id) >= UNIQUE_FROM:
         return turn.id
     return "\0".join((turn.id, str(turn.time), turn.text))
 
 
 def _common_start(earlier: Sequence[Turn], later: Sequence[Turn]) -> int:
-    """How many turns at the beginning of one say the same as the beginning of the other."""
+    """How many turns two transcripts have in common at their beginning."""
     count = 0
     for left, right in zip(earlier, later, strict=False):
         if (left.speaker, left.origin, left.text) != (right.speaker, right.origin, right.text):

@@ -1,4 +1,7 @@
-"""Bytes → JSON objects, leniently and in linear time: a bad line costs itself and nothing else."""
+"""Bytes → JSON objects, leniently and in linear time, and fields read from them.
+
+A bad line is counted and skipped. Points in time are always UTC.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,10 @@ MAX_NAMES = 200
 _DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n\0\ufeff"
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECONDS_FROM = 100_000_000_000
+_EARLIEST, _LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+
 
 class Lines:
     """The objects of a file, one a line; what could not be read is counted while they are read."""
@@ -38,14 +45,14 @@ class Lines:
         return Damage(lines=self._lines, damaged=dict(self._damaged), unknown=dict(self._unknown))
 
     def note_unknown(self, name: object) -> None:
-        """A record of a type that the reader does not know."""
+        """Count one record of a type that the reader does not know."""
         text = redacted_excerpt(whole_characters(name), 60) if isinstance(name, str) else "(none)"
         if text not in self._unknown and len(self._unknown) >= MAX_NAMES:
             text = "(others)"
         self._unknown[text] += 1
 
     def note_damage(self, what: str) -> None:
-        """Something in the file that is not as it has to be."""
+        """Count one defect of the file."""
         self._damaged[what] += 1
 
     def __iter__(self) -> Iterator[Object]:
@@ -119,22 +126,15 @@ def blocks(content: object, *kinds: str) -> list[str]:
         return [content]
     if not isinstance(content, list):
         return []
-    found = []
+    texts = []
     for block in content:
         if isinstance(block, str):
-            found.append(block)
+            texts.append(block)
         elif isinstance(block, dict) and (block.get("type") in kinds or "type" not in block):
             text = block.get("text", block.get("content"))
             if isinstance(text, str):
-                found.append(text)
-    return found
-
-
-# ── Points in time as transcripts write them, always UTC.
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECONDS_FROM = 100_000_000_000
-_EARLIEST, _LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+                texts.append(text)
+    return texts
 
 
 def parse_time(value: object) -> datetime | None:

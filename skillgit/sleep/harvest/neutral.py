@@ -13,8 +13,8 @@ from typing import IO
 from skillgit.records import Speaker
 from skillgit.sleep.harvest.lines import Lines, Object, parse_time, text_at
 from skillgit.sleep.harvest.order import Node, in_order
-from skillgit.sleep.harvest.origins import told_apart
-from skillgit.sleep.harvest.said import as_said
+from skillgit.sleep.harvest.origins import split_origin
+from skillgit.sleep.harvest.raw_turns import raw_turn
 from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript
 from skillgit.sleep.harvest.source import (
     Places,
@@ -66,18 +66,18 @@ def _session(session: str, records: Sequence[Object], lines: Lines) -> Transcrip
 def _node(record: Object, lines: Lines) -> Node:
     name, time = safe_id(record.get("id")), parse_time(record.get("time"))
     speaker = ROLES.get(text_at(record, "role") or "user", Speaker.SYSTEM)
-    by_text, own = told_apart(text_at(record, "text"))
+    by_text, own = split_origin(text_at(record, "text"))
     origin = by_text if speaker is Speaker.USER else Origin.MACHINE
     if speaker is Speaker.SYSTEM:
         origin = Origin.INJECTED
-    said = text_at(record, "origin")
-    if said:
-        known = next((o for o in Origin if o.value == said), None)
+    stated = text_at(record, "origin")
+    if stated:
+        known = next((o for o in Origin if o.value == stated), None)
         if known is None:
-            lines.note_unknown(f"origin {said}")
+            lines.note_unknown(f"origin {stated}")
         origin = known or Origin.INJECTED
     text = own if origin.is_person else text_at(record, "text")
-    turn = as_said(name, time, speaker, origin, text, failed=record.get("failed") is True)
+    turn = raw_turn(name, time, speaker, origin, text, failed=record.get("failed") is True)
     return Node(name, safe_id(record.get("parent")), time, turn if text.strip() else None)
 
 
@@ -90,4 +90,4 @@ def _is_transcript(path: Path) -> bool:
     return path.suffix == ".jsonl"
 
 
-SOURCE = Source(_folders, _is_transcript, read, version=1, tells_project=False)
+SOURCE = Source(_folders, _is_transcript, read, version=2, tells_project=False)

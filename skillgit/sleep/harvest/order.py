@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from skillgit.sleep.harvest.said import Said
+from skillgit.sleep.harvest.raw_turns import RawTurn
 
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
@@ -18,14 +18,14 @@ class Node(NamedTuple):
     id: str
     parent: str
     time: datetime | None
-    turn: Said | None
+    turn: RawTurn | None
 
 
-def in_order(nodes: Sequence[Node]) -> list[Said]:
+def in_order(nodes: Sequence[Node]) -> list[RawTurn]:
     """The turns of the nodes, each id once: the first record of an id is the one that counts.
 
-    A node without a time has that of the line before it. A parent that is missing, or comes about
-    as its own descendant, is none.
+    A node without a time has that of the line before it. A parent that is missing, or is
+    its own descendant, counts as none.
     """
     times = _times(nodes)
     first: dict[str, int] = {}

@@ -1,7 +1,7 @@
-"""Which words are a person's: the tables that decide it, as data, and the few lines that read them.
+"""Which texts are a person's: the tables that decide it, and the functions that read them.
 
-When in doubt, words are not a person's: to miss a request costs little, to take a machine's text
-for one costs a night.
+When in doubt, a text is not a person's: a missed request costs little, a machine's text taken for
+one costs a night.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Field:
     """What the value of a record's field says about its origin.
 
     With `values`, one of them says `origin`, and `ANY` is whatever is neither absent nor false.
-    With `person`, all values but these say it; an absent field says nothing.
+    With `person`, every value but these does; an absent field says nothing.
     """
 
     path: str
@@ -97,15 +97,15 @@ CODEX_MESSAGE: tuple[Field, ...] = (
 """Fields of Codex's user messages."""
 
 INJECTED_TAGS = _words(
-    "system-reminder task-notification teammate-message channel user-prompt-submit-hook post- "
-    "tool-use-hook local-command-caveat ide_opened_file ide_selection ide_diagnostics new- "
-    "diagnostics environment_context environments_instructions user_instructions permissions "
+    "system-reminder task-notification teammate-message channel user-prompt-submit-hook "
+    "post-tool-use-hook local-command-caveat ide_opened_file ide_selection ide_diagnostics "
+    "new-diagnostics environment_context environments_instructions user_instructions permissions "
     "collaboration_mode multi_agent_mode apps_instructions plugins_instructions "
     "skills_instructions skill personality_spec context_window token_budget rollout_budget "
     "additional_context turn_aborted subagent_notification internal_model_context "
     "codex_internal_context goal_context recommended_plugins hook_prompt hook_context "
-    "model_switch remote-trigger scheduled-task fork-boilerplate session-start-hook cross- "
-    "session-message mcp-resource-update"
+    "model_switch remote-trigger scheduled-task fork-boilerplate session-start-hook "
+    "cross-session-message mcp-resource-update"
 )
 COMMAND_TAGS = frozenset(
     [
@@ -149,8 +149,8 @@ def field_origin(record: Object, table: Iterable[Field]) -> Origin | None:
     return next((field.origin for field in table if field.matches(record)), None)
 
 
-def told_apart(text: str) -> tuple[Origin, str]:
-    """The origin of a text in a person's place, and what of it is that origin's own.
+def split_origin(text: str) -> tuple[Origin, str]:
+    """The origin of a user message, and the part of it that comes from there.
 
     Elements that an agent put beside a person's words are left out; the rest is the person's.
     """
@@ -170,11 +170,11 @@ def told_apart(text: str) -> tuple[Origin, str]:
 
 
 def _without_elements(text: str) -> tuple[str, Origin | None]:
-    """The text without known elements, and what the most telling of them was."""
+    """The text without known elements, and the origin that they give it."""
     if "<" not in text:
         return text, None
     kept: list[str] = []
-    found: set[Origin] = set()
+    origins: set[Origin] = set()
     unclosed: set[str] = set()
     place = 0
     while opening := _TAG.search(text, place):
@@ -192,11 +192,11 @@ def _without_elements(text: str) -> tuple[str, Origin | None]:
             place = opening.end()
             continue
         kept.append(text[place : opening.start()])
-        found.add(origin)
+        origins.add(origin)
         place = len(text) if end < 0 else end + len(closing)
     kept.append(text[place:])
     order = (Origin.COMMAND, Origin.MACHINE, Origin.INJECTED)
-    return "".join(kept), next((origin for origin in order if origin in found), None)
+    return "".join(kept), next((origin for origin in order if origin in origins), None)
 
 
 def _tag_origin(name: str) -> Origin | None:

@@ -25,7 +25,7 @@ class Origin(StrEnum):
 
     @property
     def is_person(self) -> bool:
-        """Whether a task or a complaint may be founded on such words."""
+        """Whether a task or a complaint may rest on such words."""
         return self in (Origin.HUMAN, Origin.STEERING)
 
 
@@ -91,7 +91,7 @@ class Damage(Record):
 
 
 def whole_characters(text: str) -> str:
-    """The text with what can be no character, lone surrogates and NULs, replaced by U+FFFD."""
+    """The text with lone surrogates and NULs replaced by U+FFFD."""
     if text.isascii():
         return text.replace("\0", "�")
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "�")

@@ -10,7 +10,7 @@ from typing import IO, Protocol
 
 from skillgit.records import Speaker
 from skillgit.sleep.harvest.lines import Lines
-from skillgit.sleep.harvest.said import Said, kept
+from skillgit.sleep.harvest.raw_turns import RawTurn, redacted_turn
 from skillgit.sleep.harvest.sessions import Kind, Origin, Transcript, Turn, whole_characters
 
 
@@ -53,10 +53,10 @@ def find_files(source: Source, folders: Sequence[Path]) -> Iterator[Path]:
     seen: set[Path] = set()
     for folder in folders:
         if folder.is_file():
-            found = [folder]
+            files = [folder]
         else:
-            found = sorted(_files_below(folder))
-        for path in found:
+            files = sorted(_files_below(folder))
+        for path in files:
             if path not in seen and (path == folder or source.is_transcript(path)):
                 seen.add(path)
                 yield path
@@ -81,7 +81,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
                 continue
 
 
-def named(turns: Sequence[Said], session: str) -> list[Said]:
+def named(turns: Sequence[RawTurn], session: str) -> list[RawTurn]:
     """The turns, those without an id named after their session and their place in it."""
     return [
         turn if turn.id else turn._replace(id=f"{session}:{number}")
@@ -89,13 +89,13 @@ def named(turns: Sequence[Said], session: str) -> list[Said]:
     ]
 
 
-def condensed(turns: Sequence[Said]) -> tuple[Turn, ...]:
-    """The turns that say something, and between two that are no machine's the last few of its own.
+def condensed(turns: Sequence[RawTurn]) -> tuple[Turn, ...]:
+    """A person's turns, and of the agent's work between two of them the last few turns.
 
     Shape: in order.
     """
-    out: list[Said] = []
-    machine: list[Said] = []
+    out: list[RawTurn] = []
+    machine: list[RawTurn] = []
     for turn in turns:
         if turn.origin is Origin.MACHINE:
             if turn.text and (turn.speaker is Speaker.ASSISTANT or turn.failed):
@@ -104,14 +104,14 @@ def condensed(turns: Sequence[Said]) -> tuple[Turn, ...]:
         out += _last(machine)
         machine = []
         out.append(turn)
-    return tuple(map(kept, out + _last(machine)))
+    return tuple(map(redacted_turn, out + _last(machine)))
 
 
-def _last(machine: Sequence[Said]) -> list[Said]:
-    """The last words of a stretch of the agent's work, and the last two errors in it."""
-    said = [i for i, turn in enumerate(machine) if not turn.failed][-1:]
+def _last(machine: Sequence[RawTurn]) -> list[RawTurn]:
+    """The last message of a stretch of the agent's work, and the last two errors in it."""
+    words = [i for i, turn in enumerate(machine) if not turn.failed][-1:]
     failed = [i for i, turn in enumerate(machine) if turn.failed][-2:]
-    return [machine[i] for i in sorted(said + failed)]
+    return [machine[i] for i in sorted(words + failed)]
 
 
 def span(times: Sequence[datetime | None]) -> tuple[datetime | None, datetime | None]:
@@ -126,7 +126,7 @@ def safe_id(value: object) -> str:
 
 
 def kind_of(*, people: int, headless: int, sidechain: int) -> Kind:
-    """Whose session it is, from whose words stand in a person's place in it."""
+    """Whose session it is, by counts of its user messages of each origin."""
     if people or not (headless or sidechain):
         return Kind.PERSON
     return Kind.HEADLESS if headless else Kind.SUBAGENT

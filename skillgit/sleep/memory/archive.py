@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 from pydantic import JsonValue
 
 from skillgit.errors import TaskError
-from skillgit.records import Split, Task
+from skillgit.records import Task
 from skillgit.sleep.mine import MinedTask, update
 from skillgit.tasks.fields import Defaults, draft_task
 from skillgit.tasks.source import Row
@@ -23,11 +23,11 @@ NO_LIMIT = 10**9
 Fields = dict[str, JsonValue]
 
 
-class Kept(NamedTuple):
-    """A row of the archive that is a task, with the words of persons that it stands on."""
+class ArchivedTask(NamedTuple):
+    """A row of the archive that is a task, with the texts of sessions that it was made from."""
 
     task: Task
-    said: tuple[str, ...]
+    session_texts: tuple[str, ...]
 
 
 def with_mined(text: str, mined: Sequence[MinedTask], ratio: tuple[float, float, float]) -> str:
@@ -65,26 +65,30 @@ def united(text: str, newer: str) -> str:
     )
 
 
-def read_archive(text: str) -> list[Kept]:
-    """The tasks of the archive, oldest first; a row that is none is left out."""
-    kept: list[Kept] = []
+def read_archive(text: str) -> list[ArchivedTask]:
+    """The tasks of the archive, oldest first; a row that is not a task is left out."""
+    tasks: list[ArchivedTask] = []
     for number, row in enumerate(_rows(text), start=1):
         try:
             draft = draft_task(Row(place=f"line {number}", fields=row), Defaults({}, None))
         except (ValueError, TaskError):
             continue
         if draft.split is not None:
-            kept.append(Kept(draft.task.model_copy(update={"split": draft.split}), _said(row)))
-    return kept
+            tasks.append(
+                ArchivedTask(
+                    draft.task.model_copy(update={"split": draft.split}), _session_texts(row)
+                )
+            )
+    return tasks
 
 
-def newest(text: str, most: int) -> list[Kept]:
-    """The tasks that a night goes by: the last of the archive."""
+def newest(text: str, most: int) -> list[ArchivedTask]:
+    """The tasks that a night uses: the last of the archive."""
     return read_archive(text)[-most:]
 
 
-def _said(row: Fields) -> tuple[str, ...]:
-    """The words of persons behind a task."""
+def _session_texts(row: Fields) -> tuple[str, ...]:
+    """What a person said in the sessions that a task was made from."""
     evidence = row.get("evidence")
     texts = (
         [item.get("text") for item in evidence if isinstance(item, dict)]
@@ -119,8 +123,3 @@ def _rows(text: str) -> list[Fields]:
 
 def _written(rows: Sequence[Fields]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-def of_split(tasks: Sequence[Task], split: Split) -> list[Task]:
-    """The tasks of one split, in order."""
-    return [task for task in tasks if task.split is split]

@@ -1,4 +1,4 @@
-"""Earlier nights as tonight's optimizer is told of them: what was rejected, turned down, or waits. Pure."""
+"""Earlier nights as tonight's optimizer sees them: rejected, turned down, or waiting. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a night may stand in a commit: the rules it proposes, and reasons in nobody's own words.
+"""What of a night may stand in a commit: the rules it proposes, and reasons without a person's own words.
 
 A reason that repeats what was said in a session is left out; the private notes keep it.
 """
@@ -22,19 +22,22 @@ _WORD = re.compile(r"[\w./:@-]*\w")
 _TELLING = re.compile(r"[\d_/@:.-]|[^\W\d_][^\W_]*[A-Z]|^[A-Z]")
 
 
-def public_edit(edit: Edit, said: tuple[str, ...], known: str) -> Edit:
-    """The edit with a reason that anybody may read; `known` is what stands in the documents."""
-    return edit.model_copy(update={"rationale": public_reason(edit, said, known)})
+def public_edit(edit: Edit, session_texts: tuple[str, ...], known: str) -> Edit:
+    """The edit with a reason that anybody may read.
+
+    `session_texts` are what persons said in the sessions, `known` is what the documents hold.
+    """
+    return edit.model_copy(update={"rationale": public_reason(edit, session_texts, known)})
 
 
-def public_reason(edit: Edit, said: tuple[str, ...], known: str) -> str:
-    """The edit's reason, unless it tells of a session; then how much stands behind the edit.
+def public_reason(edit: Edit, session_texts: tuple[str, ...], known: str) -> str:
+    """The edit's reason, unless it repeats a session; then how many requests support the edit.
 
     Neither a phrase of a session may stand in it, nor a telling word (a name, a number, a path)
     that the documents and the rule itself do not have.
     """
     reason = redact(edit.rationale).strip()
-    if not reason or not tells(reason, said, f"{known}\n{edit.content}\n{edit.anchor}"):
+    if not reason or not tells(reason, session_texts, f"{known}\n{edit.content}\n{edit.anchor}"):
         return reason
     n = max(len(edit.task_ids), edit.support_count)
     return f"{n} request{'' if n == 1 else 's'} asked for this"
@@ -48,9 +51,9 @@ def quotes_request(text: str, requests: tuple[str, ...]) -> bool:
     )
 
 
-def tells(text: str, said: tuple[str, ...], known: str) -> bool:
-    """Whether a text repeats what was said in a session and is known from nowhere else."""
-    phrases, words = _of_sessions(said)
+def tells(text: str, session_texts: tuple[str, ...], known: str) -> bool:
+    """Whether a text repeats what was said in a session and stands nowhere else."""
+    phrases, words = _of_sessions(session_texts)
     allowed = set(_words(known))
     own = _words(text)
     if any(phrase in phrases for phrase in _phrases(own)):
@@ -60,9 +63,11 @@ def tells(text: str, said: tuple[str, ...], known: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _of_sessions(said: tuple[str, ...]) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
-    """The phrases and the words of what was said."""
-    texts = [_words(text) for text in said]
+def _of_sessions(
+    session_texts: tuple[str, ...],
+) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
+    """The phrases and the words of the sessions."""
+    texts = [_words(text) for text in session_texts]
     phrases = frozenset(phrase for words in texts for phrase in _phrases(words))
     return phrases, frozenset(word for words in texts for word in words)
 

@@ -14,7 +14,7 @@ _WORD = re.compile(r"\w{2,}")
 def recall(tonight: Sequence[Task], archive: Sequence[Task], k: int) -> list[Task]:
     """For each of tonight's train tasks the `k` most similar train tasks of the archive.
 
-    What is a near-duplicate of a val or test task, tonight's or the archive's, stays away.
+    A near-duplicate of a val or test task, tonight's or the archive's, is left out.
     Shape: each task once, in the archive's order.
     """
     if k <= 0:
@@ -38,7 +38,7 @@ def similarity(left: Task, right: Task) -> float:
 
 
 def apart_from(tasks: Sequence[Task], held_out: Sequence[Task]) -> list[Task]:
-    """The tasks that are near-duplicates of none that is held out."""
+    """The tasks without a near-duplicate among the held-out ones."""
     texts = [task.prompt for task in (*tasks, *held_out)]
     near = {i for group in clusters(texts) if any(j >= len(tasks) for j in group) for i in group}
     return [task for i, task in enumerate(tasks) if i not in near]

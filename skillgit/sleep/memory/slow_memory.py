@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompting.edit_parser import text_or_nothing
-from skillgit.prompting.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.answers import Answer, Memory, Text
+from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Record
-from skillgit.redaction import redact
-from skillgit.stages.rendering import NOTHING_YET, fenced
+from skillgit.stages.rendering import NOTHING_YET, fenced, fenced_or_nothing
 
 PURPOSE = "slow_memory"
-MAX_MEMORY = 6_000
-"""The longest memory there is. Unit: characters."""
 
 
 class SlowMemoryFields(Record):
@@ -27,8 +24,8 @@ class SlowMemoryFields(Record):
 class SlowMemory(Answer):
     """The optimizer's answer."""
 
-    reasoning: str
-    memory: str = Field(description="The whole new memory; it takes the previous one's place.")
+    reasoning: Text
+    memory: Memory = Field(description="The whole new memory; it takes the previous one's place.")
 
 
 SLOW_MEMORY = Prompt("slow_memory", SlowMemoryFields, SlowMemory)
@@ -37,28 +34,17 @@ SLOW_MEMORY = Prompt("slow_memory", SlowMemoryFields, SlowMemory)
 def write_slow_memory(
     tonight: str, decided: str, previous: str, optimizer: Optimizer
 ) -> tuple[str, str]:
-    """The memory from here on, and why it is still the previous one, if it is.
+    """The new memory, and the reason if it is still the previous one.
 
     Raises: BlockedError, BudgetError, WaitingError.
     """
     fields = SlowMemoryFields(
         tonight=fenced(tonight),
         decided=decided or NOTHING_YET,
-        previous_memory=fenced(previous) if previous.strip() else NOTHING_YET,
+        previous_memory=fenced_or_nothing(previous),
     )
     try:
-        answered = optimizer.ask_for(_read, SLOW_MEMORY, fields, purpose=PURPOSE, slot="memory")
+        answered = optimizer.ask(SLOW_MEMORY, fields, purpose=PURPOSE, slot="memory")
     except (ReplyError, CallError) as error:
         return previous, str(error)
-    return answered.answer, ""
-
-
-def _read(value: JsonValue) -> str:
-    if not isinstance(value, dict):
-        raise ReplyError("it is no object")
-    memory = redact(text_or_nothing(value.get("memory"))).strip()
-    if not memory:
-        raise ReplyError("it has no memory")
-    if len(memory) > MAX_MEMORY:
-        raise ReplyError(f"the memory is {len(memory)} characters long, over {MAX_MEMORY}")
-    return memory + "\n"
+    return answered.answer.memory + "\n", ""

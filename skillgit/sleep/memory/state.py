@@ -18,6 +18,18 @@ from skillgit.records import Action, Edit, EditOp, Record
 from skillgit.store.runs.sleep_ref import SleepFiles
 
 STATE, SLOW_MEMORY, HISTORY, TASKS = "state.json", "slow_memory.md", "history.jsonl", "tasks.jsonl"
+SKILL, MEMORY = "skill", "memory"
+_MARK = re.compile(r"^\s*[-*+][ \t]+")
+
+
+class EditRecord(Edit):
+    """An edit of a night; its `target` is `skill` or `memory`."""
+
+    @property
+    def words(self) -> str:
+        """What it says, without a bullet's mark; of a replacement, both texts."""
+        text = _MARK.sub("", self.content or self.anchor)
+        return f"{self.anchor} → {text}" if self.op is EditOp.REPLACE else text
 
 
 class ProjectState(Record):
@@ -109,7 +121,7 @@ def files_after(
     slow_memory: str,
     tasks: str,
 ) -> Mapping[str, bytes]:
-    """The files once a night has been."""
+    """The files after a night."""
     projects = dict(before.state.projects)
     times = [time for time in (before.until(project), until) if time is not None]
     projects[project] = ProjectState(until=max(times, default=None))
@@ -122,32 +134,6 @@ def files_after(
         TASKS: tasks,
     }
     return {name: text.encode("utf-8") for name, text in texts.items()}
-
-
-def _history(text: str) -> list[NightRecord]:
-    found: list[NightRecord] = []
-    for line in text.split("\n"):
-        try:
-            found.append(NightRecord.model_validate_json(line))
-        except ValidationError:
-            continue
-    return found
-
-
-# ── A night's edit as reports and state have it, and what makes two edits say the same. Pure.
-
-SKILL, MEMORY = "skill", "memory"
-_MARK = re.compile(r"^\s*[-*+][ \t]+")
-
-
-class EditRecord(Edit):
-    """An edit of a night; its `target` is `skill` or `memory`."""
-
-    @property
-    def words(self) -> str:
-        """What it says, without a bullet's mark; of a replacement, both texts."""
-        text = _MARK.sub("", self.content or self.anchor)
-        return f"{self.anchor} → {text}" if self.op is EditOp.REPLACE else text
 
 
 def as_record(edit: Edit, memory: str | None) -> EditRecord:
@@ -169,3 +155,13 @@ def says_any(edit: Edit, others: Sequence[Edit], *, anywhere: bool = False) -> b
 
 def _folded(text: str) -> str:
     return fold(_MARK.sub("", text)).casefold()
+
+
+def _history(text: str) -> list[NightRecord]:
+    nights: list[NightRecord] = []
+    for line in text.split("\n"):
+        try:
+            nights.append(NightRecord.model_validate_json(line))
+        except ValidationError:
+            continue
+    return nights

@@ -2,15 +2,15 @@
 
 from skillgit.sleep.mine.heuristic import mine_heuristic
 from skillgit.sleep.mine.llm import Mined, mine_llm
-from skillgit.sleep.mine.mined import Evidence, MinedTask
-from skillgit.sleep.mine.placing import Standing, place
+from skillgit.sleep.mine.mined import MinedTask, PersonTurn
+from skillgit.sleep.mine.placing import PlacedTask, place
 from skillgit.sleep.mine.task_file import update
 
 __all__ = [
-    "Evidence",
     "Mined",
     "MinedTask",
-    "Standing",
+    "PersonTurn",
+    "PlacedTask",
     "mine_heuristic",
     "mine_llm",
     "place",

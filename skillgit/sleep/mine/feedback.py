@@ -117,10 +117,10 @@ ByFirst = Mapping[str, Sequence[tuple[str, ...]]]
 
 def _by_first(phrases: Iterable[tuple[str, ...]]) -> ByFirst:
     """The phrases by their first word, the longest first."""
-    found: dict[str, list[tuple[str, ...]]] = {}
+    by_first: dict[str, list[tuple[str, ...]]] = {}
     for phrase in phrases:
-        found.setdefault(phrase[0], []).append(phrase)
-    return found
+        by_first.setdefault(phrase[0], []).append(phrase)
+    return by_first
 
 
 _HARMLESS_BY_FIRST, _ANYWHERE, _PRAISE = map(_by_first, (HARMLESS, ANYWHERE, PRAISE))
@@ -144,9 +144,9 @@ LOOKED_AT = 4_000
 
 def mood(text: str) -> Mood:
     """What a message says about the work before it."""
-    said = own_words(text[:LOOKED_AT])
-    tokens = [t.lower().replace("’", "'") for t in _TOKEN.findall(said)]
-    if _complains_unspaced(said):
+    words = own_words(text[:LOOKED_AT])
+    tokens = [t.lower().replace("’", "'") for t in _TOKEN.findall(words)]
+    if _complains_unspaced(words):
         return Mood.COMPLAINT
     praised = _first(tokens, _PRAISE)
     tokens = _without_harmless(tokens)

@@ -19,6 +19,7 @@ from skillgit.sleep.harvest import Origin, Session, Turn
 from skillgit.sleep.mine.feedback import Mood, mood
 from skillgit.sleep.mine.mined import MinedTask, mined_task
 from skillgit.sleep.mine.rules import TypedRule, checks_in, typed_rules
+from skillgit.stages.rendering import on_one_line
 from skillgit.tasks.near_duplicates import clusters
 
 LONGEST_REQUEST = 4_000
@@ -26,6 +27,9 @@ LONGEST_REQUEST = 4_000
 
 INTERRUPTED = "[Request interrupted by user"
 """What stands in a transcript where a person stopped the agent: as good as an answer to complain of."""
+
+COMPLAINT_CHARS = 300
+"""Unit: characters, of a complaint that becomes a criterion."""
 
 MOST_CHECKS = 6
 MOST_CRITERIA = 5
@@ -112,8 +116,8 @@ def _is_retry(first: Turn, second: Turn) -> bool:
 
 
 def _is_only_rules(turn: Turn, rules: Sequence[tuple[Turn, TypedRule]]) -> bool:
-    said = sum(len(rule.text) for _, rule in rules)
-    return said >= 0.7 * len(" ".join(turn.text.split()))
+    length = sum(len(rule.text) for _, rule in rules)
+    return length >= 0.7 * len(" ".join(turn.text.split()))
 
 
 @dataclass(frozen=True)
@@ -189,15 +193,12 @@ def _judge(rules: Iterable[TypedRule], complaints: Sequence[Turn]) -> JudgeSpec:
     if distinct:
         listed: list[JsonValue] = list(list(distinct.values())[:MOST_CHECKS])
         return JudgeSpec(kind="rule", settings={"checks": listed})
-    said = [rule.text for rule in rules] or [_first_lines(turn.text) for turn in complaints]
-    criteria: list[JsonValue] = [f"The person would not have to say: “{text}”" for text in said]
+    wishes = [rule.text for rule in rules] or [
+        on_one_line(turn.text, COMPLAINT_CHARS) for turn in complaints
+    ]
+    criteria: list[JsonValue] = [f"The person would not have to say: “{text}”" for text in wishes]
     general: list[JsonValue] = list(GENERAL_CRITERIA)
     return JudgeSpec(
         kind="rubric",
         settings={"criteria": list(dict.fromkeys(criteria))[:MOST_CRITERIA] or general},
     )
-
-
-def _first_lines(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 300 else line[:299] + "…"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue
 
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompting.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.answers import Answer, Items
+from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import JudgeSpec, Record, Speaker
 from skillgit.redaction import redact
 from skillgit.runtime.pool import ordered_map
@@ -59,7 +61,9 @@ class MinedProposal(Answer):
 class MineAnswer(Answer):
     """The optimizer's tasks."""
 
-    tasks: list[MinedProposal]
+    bare_list: ClassVar[str] = "tasks"
+
+    tasks: Items[MinedProposal]
 
 
 MINE = Prompt("mine", MineFields, MineAnswer)
@@ -86,15 +90,13 @@ def mine_llm(sessions: Sequence[Session], optimizer: Optimizer, *, workers: int 
         text, labels = shown_sessions(batch)
         fields = MineFields(sessions=text, max_tasks=str(MOST_TASKS_A_CALL))
         try:
-            proposals = optimizer.ask_for(
-                _read, MINE, fields, purpose=PURPOSE, slot=f"sessions/{number}"
-            ).answer
+            answered = optimizer.ask(MINE, fields, purpose=PURPOSE, slot=f"sessions/{number}")
         except (ReplyError, CallError) as error:
             return [], [f"no usable answer: {error}"]
-        return _founded(proposals, labels)
+        return _on_new_words(answered.answer.tasks, labels)
 
     results = ordered_map(ask, list(enumerate(batches)), workers)
-    tasks = {task.id: task for found, _ in results for task in found}
+    tasks = {task.id: task for mined, _ in results for task in mined}
     dropped = tuple(reason for _, reasons in results for reason in reasons)
     return Mined(list(tasks.values()), len(batches), dropped)
 
@@ -139,23 +141,7 @@ def _shown_session(name: str, session: Session) -> tuple[str, dict[str, tuple[Se
     return f"### Session `{name}`\n\n{fenced(body)}", labels
 
 
-def _read(value: JsonValue) -> list[MinedProposal]:
-    """The proposals that have the right shape; others are left out one by one."""
-    listed = value.get("tasks") if isinstance(value, dict) else value
-    if not isinstance(listed, list):
-        raise ReplyError("it has no list of tasks")
-    proposals = []
-    for item in listed[: 4 * MOST_TASKS_A_CALL]:
-        try:
-            proposals.append(MinedProposal.model_validate(item, strict=True))
-        except ValidationError:
-            continue
-    if listed and not proposals:
-        raise ReplyError("none of its tasks has the shape asked for")
-    return proposals
-
-
-def _founded(
+def _on_new_words(
     proposals: Sequence[MinedProposal], labels: dict[str, tuple[Session, Turn]]
 ) -> tuple[list[MinedTask], list[str]]:
     tasks, dropped = [], []

@@ -20,7 +20,7 @@ EVIDENCE_CHARS = 400
 """Unit: characters."""
 
 
-class Evidence(Record):
+class PersonTurn(Record):
     """A person's turn that a task stands on."""
 
     session: str
@@ -40,7 +40,7 @@ class MinedTask(Record):
     prompt: str
     judge: JudgeSpec
     tags: tuple[str, ...]
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[PersonTurn, ...]
     lineages: tuple[str, ...]
     weight: float
     newest: datetime | None = None
@@ -89,11 +89,13 @@ def mined_task(
     return task.model_copy(update={"tags": (*task.tags, SHAPE_ONLY)}) if shape_only else task
 
 
-def _evidence(session: Session, turn: Turn) -> Evidence:
+def _evidence(session: Session, turn: Turn) -> PersonTurn:
     text = redact(turn.text)
     if len(text) > EVIDENCE_CHARS:
         text = text[: EVIDENCE_CHARS - 1] + "…"
-    return Evidence(session=session.id, turn=turn.id, time=turn.time, origin=turn.origin, text=text)
+    return PersonTurn(
+        session=session.id, turn=turn.id, time=turn.time, origin=turn.origin, text=text
+    )
 
 
 def _redacted_settings(settings: dict[str, JsonValue]) -> dict[str, JsonValue]:

@@ -12,7 +12,7 @@ from skillgit.tasks.near_duplicates import clusters
 from skillgit.tasks.splits import cut
 
 
-class Standing(NamedTuple):
+class PlacedTask(NamedTuple):
     """A task that has a split already."""
 
     prompt: str
@@ -20,7 +20,7 @@ class Standing(NamedTuple):
     split: Split
 
 
-class Placed(NamedTuple):
+class Placement(NamedTuple):
     """The newcomers with their splits, and those that would have joined two splits."""
 
     tasks: list[tuple[MinedTask, Split]]
@@ -29,9 +29,9 @@ class Placed(NamedTuple):
 
 def place(
     newcomers: Sequence[MinedTask],
-    standing: Sequence[Standing],
+    placed: Sequence[PlacedTask],
     ratio: tuple[float, float, float],
-) -> Placed:
+) -> Placement:
     """Each newcomer's split: its relatives' where it has any, else by rank of a hash, cut at the ratio.
 
     Relatives are near-duplicates and tasks of one lineage. Where the relatives are in two splits
@@ -41,13 +41,13 @@ def place(
     chosen: dict[int, Split] = {}
     dropped: set[int] = set()
     free: list[list[int]] = []
-    for group in _groups(newcomers, standing):
+    for group in _groups(newcomers, placed):
         new = [index for index in group if index < len(newcomers)]
-        kin = {standing[index - len(newcomers)].split for index in group if index not in new}
+        kin = {placed[index - len(newcomers)].split for index in group if index not in new}
         if len(kin) > 1:
             taken = _one_by_one(
                 {index: newcomers[index] for index in new},
-                [standing[index - len(newcomers)] for index in group if index not in new],
+                [placed[index - len(newcomers)] for index in group if index not in new],
             )
             chosen |= taken
             dropped |= set(new) - taken.keys()
@@ -58,33 +58,33 @@ def place(
     free.sort(key=lambda group: min(_rank(newcomers[index]) for index in group))
     for group, split in zip(free, cut([len(group) for group in free], ratio), strict=True):
         chosen |= dict.fromkeys(group, split)
-    return Placed(
+    return Placement(
         [(task, chosen[index]) for index, task in enumerate(newcomers) if index in chosen],
         [task for index, task in enumerate(newcomers) if index in dropped],
     )
 
 
-def _one_by_one(newcomers: dict[int, MinedTask], kin: Sequence[Standing]) -> dict[int, Split]:
+def _one_by_one(newcomers: dict[int, MinedTask], kin: Sequence[PlacedTask]) -> dict[int, Split]:
     """The newcomers of a family that lives in two splits: each by its own nearest relatives."""
     accepted, taken = list(kin), {}
     for index, task in newcomers.items():
         own = {other.split for other in accepted if _related(task, other)}
         if len(own) == 1:
             taken[index] = next(iter(own))
-            accepted.append(Standing(task.prompt, task.lineages, taken[index]))
+            accepted.append(PlacedTask(task.prompt, task.lineages, taken[index]))
     return taken
 
 
-def _related(task: MinedTask, other: Standing) -> bool:
+def _related(task: MinedTask, other: PlacedTask) -> bool:
     return bool(set(task.lineages) & set(other.lineages)) or (
         len(clusters([task.prompt, other.prompt])) == 1
     )
 
 
-def _groups(newcomers: Sequence[MinedTask], standing: Sequence[Standing]) -> list[list[int]]:
-    """Indices of relatives, the newcomers counted first and then the standing."""
-    texts = [task.prompt for task in newcomers] + [task.prompt for task in standing]
-    lineages = [task.lineages for task in newcomers] + [task.lineages for task in standing]
+def _groups(newcomers: Sequence[MinedTask], placed: Sequence[PlacedTask]) -> list[list[int]]:
+    """Indices of relatives, the newcomers counted first and then those that are placed."""
+    texts = [task.prompt for task in newcomers] + [task.prompt for task in placed]
+    lineages = [task.lineages for task in newcomers] + [task.lineages for task in placed]
     parent = list(range(len(texts)))
 
     def root(index: int) -> int:

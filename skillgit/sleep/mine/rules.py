@@ -87,8 +87,8 @@ class TypedRule(Record):
 
 def typed_rules(text: str) -> tuple[TypedRule, ...]:
     """The rules in a message, in order, each once."""
-    found = dict.fromkeys(_rule_sentences(text))
-    return tuple(TypedRule(text=sentence, checks=checks_in(sentence)) for sentence in found)
+    sentences = dict.fromkeys(_rule_sentences(text))
+    return tuple(TypedRule(text=sentence, checks=checks_in(sentence)) for sentence in sentences)
 
 
 def checks_in(sentence: str) -> tuple[dict[str, JsonValue], ...]:
@@ -105,31 +105,31 @@ def checks_in(sentence: str) -> tuple[dict[str, JsonValue], ...]:
     if forbidden:
         unwanted = _name(forbidden, "y")
         return (_unwanted(unwanted, hint),) if unwanted else ()
-    wanted = next(filter(None, (_name(found, "x") for found in _DEMAND.finditer(sentence))), "")
+    wanted = next(filter(None, (_name(match, "x") for match in _DEMAND.finditer(sentence))), "")
     return (_wanted(wanted, hint),) if wanted else ()
 
 
 def _rule_sentences(text: str) -> Iterator[str]:
-    for found in _SENTENCE.finditer(_FENCE.sub(" ", text[:8_000])):
-        sentence = " ".join(found.group().split()).strip(" -*•>#")
+    for match in _SENTENCE.finditer(_FENCE.sub(" ", text[:8_000])):
+        sentence = " ".join(match.group().split()).strip(" -*•>#")
         if not 8 <= len(sentence) <= LONGEST_RULE or sentence.endswith("?"):
             continue
-        if found.group().lstrip().startswith(">") or _QUESTION.match(sentence):
+        if match.group().lstrip().startswith(">") or _QUESTION.match(sentence):
             continue
         if _RULE.search(own_words(sentence.replace("`", " "))):
             yield sentence.rstrip(";")
 
 
-def _name(found: re.Match[str], group: str) -> str:
+def _name(match: re.Match[str], group: str) -> str:
     """The name a pattern found; none for a plain word that names a kind of thing, or nothing.
 
     An answer that has bullets does not have the word in it.
     """
-    quoted = found[f"{group}q"] or found[f"{group}s"]
+    quoted = match[f"{group}q"] or match[f"{group}s"]
     if quoted:
         return quoted.strip()
-    word = (found[f"{group}w"] or "").rstrip(".,;:!?")
-    if len(word) < 2 or word.lower() in _NO_NAMES or found.groupdict().get("more"):
+    word = (match[f"{group}w"] or "").rstrip(".,;:!?")
+    if len(word) < 2 or word.lower() in _NO_NAMES or match.groupdict().get("more"):
         return ""
     is_plain = word.isalpha() and word.islower()
     if is_plain and (word in _KINDS or (word.endswith("s") and word not in _NAMES_IN_S)):

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from skillgit.errors import TaskError
 from skillgit.records import Split
 from skillgit.sleep.mine.mined import MinedTask
-from skillgit.sleep.mine.placing import Placed, Standing, place
+from skillgit.sleep.mine.placing import PlacedTask, Placement, place
 
 Row = Mapping[str, JsonValue]
 
@@ -47,7 +47,7 @@ def update(
     known = {row.get("id") for row in rows}
     fresh = [task for task in mined if task.id not in known]
     room = max(0, max_tasks - len(rows))
-    placed: Placed = place(fresh, [s for s in map(_standing, rows) if s is not None], ratio)
+    placed: Placement = place(fresh, [s for s in map(_placed_task, rows) if s is not None], ratio)
     kept = placed.tasks[:room]
     lines += [json.dumps(_as_row(task, split), ensure_ascii=False) for task, split in kept]
     return Updated(
@@ -89,10 +89,10 @@ def _row(number: int, line: str) -> Row:
     return cast("Row", value)
 
 
-def _standing(row: Row) -> Standing | None:
+def _placed_task(row: Row) -> PlacedTask | None:
     prompt, split = row.get("prompt"), row.get("split")
     lineages = row.get("lineages")
     names = tuple(n for n in lineages if isinstance(n, str)) if isinstance(lineages, list) else ()
     if not isinstance(prompt, str) or split not in [s.value for s in Split]:
         return None
-    return Standing(prompt, names, Split(str(split)))
+    return PlacedTask(prompt, names, Split(str(split)))

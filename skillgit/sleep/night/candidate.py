@@ -26,7 +26,6 @@ from skillgit.sleep.night.plan import MAX_EDITS, Night
 from skillgit.stages.aggregate import merge_patches
 from skillgit.stages.comparison import build_comparison_pairs, shown_pairs
 from skillgit.stages.reflect import (
-    EDITORS,
     Analysts,
     FailureAnalysis,
     ReflectFields,
@@ -169,7 +168,7 @@ def _unless_known(setup: Night, standing: TrainingState, tried: Tried, step: int
 NIGHT_FAILURES = Prompt("night_failures", ReflectFields, FailureAnalysis)
 NIGHT_SUCCESSES = Prompt("night_successes", ReflectFields, SuccessAnalysis)
 
-NIGHT_ANALYSTS = Analysts(NIGHT_FAILURES, NIGHT_SUCCESSES, EDITORS.read)
+NIGHT_ANALYSTS = Analysts(NIGHT_FAILURES, NIGHT_SUCCESSES)
 
 CONTRAST_CHARS = 2_000
 """How much of each attempt of a contrast is shown. Unit: characters."""

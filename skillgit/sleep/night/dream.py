@@ -6,12 +6,13 @@ A variant has its task's own judge, since it is about the same wish on another s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from skillgit.errors import CallError, ReplyError
-from skillgit.prompting.edit_parser import strings
-from skillgit.prompting.prompts import Answer, Optimizer, Prompt
+from skillgit.prompting.answers import Answer, Texts
+from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import Record, Split, Task, TaskOrigin
 from skillgit.records.canonical import fingerprint
 from skillgit.redaction import redact
@@ -38,7 +39,9 @@ class DreamFields(Record):
 class DreamAnswer(Answer):
     """The optimizer's made-up requests."""
 
-    requests: list[str] = Field(description="The requests, each complete in itself.")
+    bare_list: ClassVar[str] = "requests"
+
+    requests: Texts = Field(description="The requests, each complete in itself.")
 
 
 DREAM = Prompt("dream", DreamFields, DreamAnswer)
@@ -83,7 +86,9 @@ def dream(
     def variants(task: Task) -> list[Task]:
         fields = DreamFields(request=fenced(task.prompt), wish=wish_of(task), count=str(factor))
         try:
-            requests = optimizer.ask_for(_read, DREAM, fields, purpose=PURPOSE, slot=task.id).answer
+            requests = optimizer.ask(
+                DREAM, fields, purpose=PURPOSE, slot=task.id, accept=_usable
+            ).answer
         except (ReplyError, CallError):
             return []
         return [_variant(task, request) for request in requests[:factor]]
@@ -116,9 +121,8 @@ def _variant(task: Task, request: str) -> Task:
     )
 
 
-def _read(value: JsonValue) -> list[str]:
-    listed = value.get("requests") if isinstance(value, dict) else value
-    requests = [redact(text).strip()[:MAX_REQUEST] for text in strings(listed)]
+def _usable(answer: DreamAnswer) -> list[str]:
+    requests = [redact(text).strip()[:MAX_REQUEST] for text in answer.requests]
     usable = list(dict.fromkeys(filter(None, requests)))
     if not usable:
         raise ReplyError("it has no requests")

@@ -129,7 +129,7 @@ def inputs(
         )
         kept = newest(archive, config.sleep.max_tasks)
         tasks = [item.task for item in kept]
-        said = tuple(dict.fromkeys(text for item in kept for text in item.said))
+        said = tuple(dict.fromkeys(text for item in kept for text in item.session_texts))
     past = [item.task for item in read_archive(archive)]
     recalled = recall(tasks, past, config.sleep.recall_k)
     val = [task for task in tasks if task.split is Split.VAL]

@@ -106,6 +106,19 @@ def _an_object(value: Any) -> dict[str, Any]:
     return value
 
 
+def nothing_forgiven(prompt: Prompt[Any, Any], found: dict[str, Any]) -> bool:
+    """Whether an answer has every field that was asked for, each as it is after reading."""
+    return _has(found, prompt.answer.read(found).model_dump())
+
+
+def _has(found: Any, read: Any) -> bool:
+    if isinstance(read, dict):
+        return all(name in found and _has(found[name], value) for name, value in read.items())
+    if isinstance(read, list):
+        return len(found) == len(read) and all(map(_has, found, read))
+    return bool(found == read)
+
+
 def edits_of(answers: list[dict[str, Any]]) -> Counter[str]:
     return Counter(
         f"{edit['op']} {edit['content'] or edit['anchor']}"
@@ -124,7 +137,7 @@ def test_what_failed_is_mended() -> None:
 def test_the_answer_fits_the_schema_and_names_the_tasks_behind_each_edit() -> None:
     text = reflect_text('must contain "## Key Risks"', "dates are written as YYYY-MM-DD")
     for found in usable(REFLECT_FAILURES, text):
-        REFLECT_FAILURES.read(found)
+        assert nothing_forgiven(REFLECT_FAILURES, found)
         for edit in found["edits"]:
             assert edit["target"] == "skills/brief/SKILL.md"
             if "Key Risks" in edit["content"]:
@@ -185,7 +198,7 @@ def test_a_merge_joins_equal_edits_and_says_where_they_come_from() -> None:
     again = Edit(op=EditOp.ADD, content="-  no commas")
     text = f"{shown_skill(SKILL)}\n\n{shown_edits([same, other, again])}"
     for found in usable(MERGE_FAILURES, text, seeds=12):
-        MERGE_FAILURES.read(found)
+        assert nothing_forgiven(MERGE_FAILURES, found)
         sources = {e["content"]: e["sources"] for e in found["edits"]}
         assert sources.get("- No commas.", [0, 2]) == [0, 2]
         assert sources.get("- Cite a source.", [1]) == [1]

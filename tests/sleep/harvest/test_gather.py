@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 from transcripts import START, ClaudeSession, codex_event, codex_meta, jsonl
 
-from skillgit.sleep.harvest import SOURCES, Digests, Fate, Harvest, Place, Wanted, gather
+from skillgit.sleep.harvest import (
+    SOURCES,
+    Digests,
+    Harvest,
+    SessionStatus,
+    SourceLocation,
+    Wanted,
+    gather,
+)
 from skillgit.sleep.harvest.gather import OWN_RUN_MARK, in_project, transcript_damage
 
 Gather = Callable[..., Harvest]
@@ -26,15 +34,15 @@ def projects(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def places(projects: Path, tmp_path: Path) -> list[Place]:
+def places(projects: Path, tmp_path: Path) -> list[SourceLocation]:
     return [
-        Place("claude-code", SOURCES["claude-code"], (projects.parent,)),
-        Place("codex", SOURCES["codex"], (tmp_path / "codex",)),
+        SourceLocation("claude-code", SOURCES["claude-code"], (projects.parent,)),
+        SourceLocation("codex", SOURCES["codex"], (tmp_path / "codex",)),
     ]
 
 
 @pytest.fixture
-def run(places: list[Place], tmp_path: Path) -> Gather:
+def run(places: list[SourceLocation], tmp_path: Path) -> Gather:
     def run(since: datetime | None = None, wanted: tuple[Path, ...] | None = (REPO,)) -> Harvest:
         return gather(places, Wanted(wanted, since), Digests(tmp_path / "kept"))
 
@@ -61,9 +69,9 @@ def test_every_session_has_a_fate(run: Gather, projects: Path, tmp_path: Path) -
     rollout.parent.mkdir(parents=True)
     rollout.write_bytes(jsonl(codex_meta("x"), codex_event(1, "user_message", message="Fix it")))
     found = run()
-    assert found.fates == {
-        Fate.TAKEN: 3, Fate.COPY: 1, Fate.OTHER_PROJECT: 2, Fate.NO_PROJECT: 2, Fate.NO_PERSON: 1,
-        Fate.SUBAGENT: 2, Fate.HEADLESS: 1, Fate.OWN_RUN: 2,
+    assert found.status_counts == {
+        SessionStatus.TAKEN: 3, SessionStatus.COPY: 1, SessionStatus.OTHER_PROJECT: 2, SessionStatus.NO_PROJECT: 2, SessionStatus.NO_PERSON: 1,
+        SessionStatus.SUBAGENT: 2, SessionStatus.HEADLESS: 1, SessionStatus.OWN_RUN: 2,
     }  # fmt: skip
     assert found.files == 14
     assert sorted(s.source for s in found.sessions) == ["claude-code", "claude-code", "codex"]
@@ -72,7 +80,7 @@ def test_every_session_has_a_fate(run: Gather, projects: Path, tmp_path: Path) -
 def test_all_projects_are_all(run: Gather, projects: Path) -> None:
     ClaudeSession("a", cwd="/x").user("Add a test").write(projects)
     ClaudeSession("b", cwd="").user("Add a test").write(projects)
-    assert run(wanted=None).fates == {Fate.TAKEN: 2}
+    assert run(wanted=None).status_counts == {SessionStatus.TAKEN: 2}
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Shanghai", "America/Los_Angeles"])
@@ -83,8 +91,8 @@ def test_a_session_53_minutes_after_the_last_harvest_is_taken_in_any_zone(
     time.tzset()
     ClaudeSession().user("Add a test").write(projects)
     begun = START + timedelta(minutes=1)
-    assert run(begun - timedelta(minutes=53)).fates == {Fate.TAKEN: 1}
-    assert run(begun).fates == {Fate.NOT_NEW: 1}
+    assert run(begun - timedelta(minutes=53)).status_counts == {SessionStatus.TAKEN: 1}
+    assert run(begun).status_counts == {SessionStatus.NOT_NEW: 1}
     monkeypatch.undo()
     time.tzset()
 
@@ -112,12 +120,12 @@ def test_what_an_agent_has_deleted_is_still_known(run: Gather, projects: Path) -
 
 def test_of_other_projects_no_word_is_kept(run: Gather, projects: Path, tmp_path: Path) -> None:
     path = ClaudeSession("a", cwd="/elsewhere").user("Our private plans").write(projects)
-    assert run().fates == {Fate.OTHER_PROJECT: 1}
+    assert run().status_counts == {SessionStatus.OTHER_PROJECT: 1}
     kept = b"".join(file.read_bytes() for file in (tmp_path / "kept").iterdir())
     assert b"private plans" not in kept
-    assert run(wanted=(Path("/elsewhere"),)).fates == {Fate.TAKEN: 1}
+    assert run(wanted=(Path("/elsewhere"),)).status_counts == {SessionStatus.TAKEN: 1}
     path.unlink()
-    assert run(wanted=(Path("/elsewhere"),)).fates == {Fate.TAKEN: 1}
+    assert run(wanted=(Path("/elsewhere"),)).status_counts == {SessionStatus.TAKEN: 1}
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]\n", b"\xff\xfe\x00", b"1\nnothing\n"])
@@ -143,12 +151,12 @@ def test_a_file_that_cannot_be_read_costs_itself(
     locked = projects / "locked.jsonl"
     locked.write_bytes(b"{}")
     locked.chmod(0)
-    fates = run().fates
-    assert fates[Fate.TAKEN] == 1
+    fates = run().status_counts
+    assert fates[SessionStatus.TAKEN] == 1
     if os.getuid():
-        assert fates[Fate.UNREADABLE] == 1
+        assert fates[SessionStatus.UNREADABLE] == 1
         locked.chmod(0o600)
-        assert Fate.UNREADABLE not in run().fates
+        assert SessionStatus.UNREADABLE not in run().status_counts
 
 
 def test_digests_are_for_their_owner_alone(run: Gather, projects: Path, tmp_path: Path) -> None:
@@ -161,7 +169,7 @@ def test_digests_are_for_their_owner_alone(run: Gather, projects: Path, tmp_path
 
 
 def test_damage_and_unknown_records_are_told_by_source(
-    places: list[Place], projects: Path, tmp_path: Path
+    places: list[SourceLocation], projects: Path, tmp_path: Path
 ) -> None:
     ClaudeSession("a").user("Add a test").add("new-kind").add("new-kind").write(projects)
     (projects / "b.jsonl").write_bytes(b"[]\n{\n")

@@ -10,13 +10,13 @@ from transcripts import START
 
 from skillgit.records import Speaker
 from skillgit.sleep.harvest.order import Node, in_order
-from skillgit.sleep.harvest.said import Said
+from skillgit.sleep.harvest.raw_turns import RawTurn
 from skillgit.sleep.harvest.sessions import Origin
 
 
 def node(name: str, parent: str = "", minute: float | None = None) -> Node:
     time = None if minute is None else START + timedelta(minutes=minute)
-    turn = Said(name, time, Speaker.USER, Origin.HUMAN, name)
+    turn = RawTurn(name, time, Speaker.USER, Origin.HUMAN, name)
     return Node(name, parent, time, turn)
 
 

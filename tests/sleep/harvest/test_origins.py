@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import time
+import importlib
+import pkgutil
 
 import pytest
+from work import grows_in_proportion
 
-from skillgit.sleep.harvest.origins import told_apart
+from skillgit.redaction import assignments
+from skillgit.sleep import harvest
+from skillgit.sleep.harvest.claude_code import SILENT_TYPES
+from skillgit.sleep.harvest.origins import split_origin
 from skillgit.sleep.harvest.sessions import Origin
 
 
@@ -42,25 +47,55 @@ from skillgit.sleep.harvest.sessions import Origin
     ],
 )
 def test_a_text_is_told_by_how_it_begins(text: str, origin: Origin) -> None:
-    assert told_apart(text)[0] is origin
+    assert split_origin(text)[0] is origin
 
 
 def test_what_was_put_beside_a_persons_words_is_left_out() -> None:
     text = "<ide_opened_file>a.py</ide_opened_file>Fix it\n<system-reminder>x</system-reminder>"
-    assert told_apart(text) == (Origin.HUMAN, "Fix it")
+    assert split_origin(text) == (Origin.HUMAN, "Fix it")
 
 
 def test_of_a_prompt_with_the_editors_state_only_the_request_is_the_persons() -> None:
     text = (
         "# Context from my IDE setup:\n\n## Open tabs:\n- a\n\n## My request for Codex:\nFix it\n"
     )
-    assert told_apart(text) == (Origin.HUMAN, "Fix it")
+    assert split_origin(text) == (Origin.HUMAN, "Fix it")
 
 
-@pytest.mark.parametrize(
-    "text", ["<skill>" * 200_000, "<a" * 300_000, "x<skill>" * 200_000, "<skill></skill>" * 99_999]
-)
-def test_telling_apart_takes_time_in_proportion(text: str) -> None:
-    started = time.perf_counter()
-    told_apart(text)
-    assert time.perf_counter() - started < 60
+@pytest.mark.parametrize("tag", ["post-tool-use-hook", "new-diagnostics", "cross-session-message"])
+def test_a_tag_with_hyphens_is_known_whole(tag: str) -> None:
+    assert split_origin(f"<{tag}>run the linter</{tag}>")[0] is Origin.INJECTED
+    assert split_origin(f"<{tag}>x</{tag}>\nFix it") == (Origin.HUMAN, "Fix it")
+    assert split_origin(f"<{tag.rpartition('-')[2]}> is a tag of mine")[0] is Origin.HUMAN
+
+
+def test_a_link_to_a_frame_is_a_known_type_of_record() -> None:
+    assert "frame-link" in SILENT_TYPES
+    assert "link" not in SILENT_TYPES
+
+
+def modules() -> list[object]:
+    names = [info.name for info in pkgutil.iter_modules(harvest.__path__)]
+    return [assignments, *(importlib.import_module(f"{harvest.__name__}.{n}") for n in names)]
+
+
+def test_no_word_of_a_table_is_a_piece_of_one() -> None:
+    tables = {
+        f"{getattr(module, '__name__', '')}.{name}": table
+        for module in modules()
+        for name, table in vars(module).items()
+        if isinstance(table, frozenset)
+    }
+    assert {name.rpartition(".")[2] for name in tables} >= {"INJECTED_TAGS", "SILENT_TYPES"}
+    broken = [
+        f"{name}: {word}"
+        for name, table in tables.items()
+        for word in table
+        if isinstance(word, str) and (word != word.strip("- ") or " " in word)
+    ]
+    assert broken == []
+
+
+@pytest.mark.parametrize("unit", ["<skill>", "<a", "x<skill>", "<skill></skill>"])
+def test_telling_apart_takes_work_in_proportion_to_the_text(unit: str) -> None:
+    assert grows_in_proportion(lambda size: split_origin(unit * size), 1_000)

@@ -55,7 +55,7 @@ def test_lines_that_are_no_tasks_are_left_out() -> None:
 def test_a_tasks_evidence_is_what_was_said() -> None:
     row = task("a", "Write it", "train") | {"evidence": [{"text": "No, use uv"}, {"turn": 1}]}
     (kept,) = read_archive(as_lines([row]))
-    assert kept.said == ("Write it", "No, use uv")
+    assert kept.session_texts == ("Write it", "No, use uv")
 
 
 def test_what_another_night_archived_meanwhile_stays() -> None:

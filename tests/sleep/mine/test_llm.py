@@ -22,7 +22,7 @@ from skillgit.sleep.mine.mined import SHAPE_ONLY
 Answer = dict[str, JsonValue]
 
 
-class Said:
+class Replying:
     """A model that says what a test tells it to, and keeps what it was asked."""
 
     def __init__(self, say: Callable[[ModelRequest], str]) -> None:
@@ -40,7 +40,7 @@ def pay(
     return perform()
 
 
-def optimizer(model: Said) -> Optimizer:
+def optimizer(model: Replying) -> Optimizer:
     return Optimizer(model=model, model_name="m", paid=pay, texts=load_prompts(), seed=1)
 
 
@@ -57,7 +57,7 @@ def proposal(**fields: Any) -> Answer:
 
 
 def mined(*proposals: Answer | JsonValue, sessions: int = 1) -> Any:
-    model = Said(lambda _: json.dumps({"tasks": list(proposals)}))
+    model = Replying(lambda _: json.dumps({"tasks": list(proposals)}))
     return mine_llm([session(f"s{n}") for n in range(sessions)], optimizer(model), workers=1)
 
 
@@ -95,7 +95,7 @@ def test_criteria_make_a_rubric_and_form_alone_is_marked() -> None:
 def test_a_wrong_item_costs_itself_and_a_wrong_answer_its_call() -> None:
     assert len(mined(5, None, {"prompt": 1}, proposal()).tasks) == 1
     for text in ("no JSON here", '{"tasks": 5}', "[1, 2]", ""):
-        found = mine_llm([session()], optimizer(Said(lambda _, text=text: text)), workers=1)
+        found = mine_llm([session()], optimizer(Replying(lambda _, text=text: text)), workers=1)
         assert found.tasks == []
         assert "no usable answer" in found.dropped[0]
 
@@ -109,7 +109,7 @@ def test_secrets_are_taken_out_of_what_comes_back() -> None:
 
 
 def test_the_prompt_shows_labels_and_whose_words_they_are() -> None:
-    model = Said(lambda _: '{"tasks": []}')
+    model = Replying(lambda _: '{"tasks": []}')
     mine_llm([session()], optimizer(model), workers=1)
     text = model.asked[0].messages[0].content
     assert "[s1.1 human] Write the release notes" in text
@@ -136,7 +136,7 @@ def test_the_simulated_optimizer_answers_in_the_contract() -> None:
         built = ClaudeSession(topic).user(f"Write the notes on {topic}").agent()
         built.user("no, use bullets instead of a table")
         sessions.append(merged(read_bytes("claude-code", built.data, f"{topic}.jsonl")))
-    found = [mine_llm([one], optimizer(Said(say)), workers=1) for one in sessions]
+    found = [mine_llm([one], optimizer(Replying(say)), workers=1) for one in sessions]
     tasks = [task for result in found for task in result.tasks]
     assert tasks
     assert all(task.judge.settings["checks"][0]["arg"] == "bullets" for task in tasks)  # type: ignore[index,call-overload]

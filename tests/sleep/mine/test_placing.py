@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgit.records import JudgeSpec, Split
-from skillgit.sleep.mine import MinedTask, Standing, place
+from skillgit.sleep.mine import MinedTask, PlacedTask, place
 
 RATIO = (0.5, 0.25, 0.25)
 
@@ -39,15 +39,15 @@ def test_enough_unrelated_tasks_fill_every_split() -> None:
 
 
 def test_a_newcomer_goes_where_its_relative_is() -> None:
-    standing = [Standing("Write the release notes", ("a",), Split.VAL)]
+    placed_before = [PlacedTask("Write the release notes", ("a",), Split.VAL)]
     near, kin, free = task("write the release notes!"), task("Another one", "a"), task("Else")
-    found = {t.id: s for t, s in place([near, kin, free], standing, (1, 0, 0)).tasks}
+    found = {t.id: s for t, s in place([near, kin, free], placed_before, (1, 0, 0)).tasks}
     assert found == {near.id: Split.VAL, kin.id: Split.VAL, free.id: Split.TRAIN}
 
 
 def test_one_that_would_join_two_splits_is_dropped() -> None:
-    standing = [Standing("One", ("a",), Split.VAL), Standing("Two", ("b",), Split.TRAIN)]
+    placed_before = [PlacedTask("One", ("a",), Split.VAL), PlacedTask("Two", ("b",), Split.TRAIN)]
     both, only = task("Three", "a", "b"), task("Four", "a")
-    placed = place([both, only], standing, RATIO)
+    placed = place([both, only], placed_before, RATIO)
     assert [t.id for t in placed.dropped] == [both.id]
     assert [(t.id, s) for t, s in placed.tasks] == [(only.id, Split.VAL)]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -79,10 +80,8 @@ def test_what_takes_too_long_is_stopped_politely_with_all_it_started(
     cli: GitCli, tmp_path: Path
 ) -> None:
     script = f"trap 'echo polite > {tmp_path}/end; exit 0' TERM; echo $$ > {tmp_path}/pid; sleep 60"
-    start = time.perf_counter()
     with pytest.raises(RepositoryError, match=r"did not end within 0.5 seconds"):
         cli.run(*alias(cli, f"{script} & wait"), timeout=0.5)
-    assert time.perf_counter() - start < 5
     assert not _alive(int((tmp_path / "pid").read_text()))
     assert (tmp_path / "end").read_text() == "polite\n"
 
@@ -97,10 +96,10 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def test_a_process_that_a_hook_leaves_behind_does_not_hold_us_up(cli: GitCli) -> None:
-    start = time.perf_counter()
-    assert cli.run(*alias(cli, "sleep 5 & echo done")).text == "done"
-    assert time.perf_counter() - start < 3
+def test_a_process_that_a_hook_leaves_behind_is_not_waited_for(cli: GitCli, tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    assert cli.run(*alias(cli, f"sleep 60 & echo $! > {pid}; echo done")).text == "done"
+    os.kill(int(pid.read_text()), signal.SIGKILL)  # raises if it has ended by itself
 
 
 def test_a_large_output_does_not_block(cli: GitCli) -> None:

@@ -4,15 +4,20 @@ import pytest
 from pydantic import JsonValue
 
 from skillgit.errors import ReplyError
-from skillgit.prompting.edit_parser import read_edits, targets_of
+from skillgit.prompting.answers import Items
+from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer, targets_of
 from skillgit.records import Edit, EditOp, Skill, SkillDocument
 
 TARGETS = ("skill", "skills/brief/SKILL.md", "skills/brief/references/style.md")
 
 
+class SomeEdits(EditsAnswer):
+    edits: Items[EditAnswer]
+
+
 def the_edit(item: dict[str, JsonValue]) -> Edit:
-    (edit,) = read_edits([item], targets=TARGETS).edits
-    return edit
+    (edit,) = SomeEdits.read([item]).edits
+    return edit.as_edit(TARGETS)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +84,12 @@ def test_a_target_that_names_no_document_is_the_anchor_if_there_is_none(
 )
 def test_an_item_that_is_no_edit_is_dropped_and_the_others_kept(item: JsonValue) -> None:
     good: JsonValue = {"op": "add", "content": "x"}
-    read = read_edits({"edits": [item, good]}, targets=TARGETS)
+    read = SomeEdits.read({"edits": [item, good]})
     assert [edit.content for edit in read.edits] == ["x"]
-    assert read.positions == (1,)
-    assert len(read.dropped) == 1
+    (reason,) = read.left_out("edits")
+    assert reason.startswith("edits[0]: ")
     with pytest.raises(ReplyError):
-        read_edits([item], targets=TARGETS)
+        SomeEdits.read([item])
 
 
 @pytest.mark.parametrize("claimed", [True, "3", -2, 0, 1.5, None])

@@ -1,4 +1,4 @@
-"""Who stands behind an edit: which trajectories of which minibatch. Pure.
+"""The support of edits: which trajectories of which minibatch ask for them. Pure.
 
 Minibatches share no trajectory, so support adds up between them; within one, the tasks that
 edits name tell which trajectories they share.
@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from skillgit.prompting.edit_parser import DEFAULT_TARGET
-from skillgit.records import Edit, RawPatch, Skill, SourceType
+from skillgit.records import MAIN_ALIAS, Edit, RawPatch, Skill, SourceType
 
 
 @dataclass(frozen=True)
-class Evidence:
+class MinibatchSupport:
     """What one minibatch says for an edit: the tasks it names, and how many trajectories."""
 
     minibatch: int
@@ -24,26 +23,24 @@ class Evidence:
 
 @dataclass(frozen=True)
 class SupportedEdit:
-    """An edit with its witnesses, at most one for each minibatch."""
+    """An edit with its support, at most one entry for each minibatch."""
 
     edit: Edit
-    evidence: tuple[Evidence, ...]
+    support: tuple[MinibatchSupport, ...]
 
     @classmethod
     def of(cls, edit: Edit, sources: Sequence[SupportedEdit], *, merged: bool) -> SupportedEdit:
-        """The edit with the evidence of all its sources; failure wins over success."""
-        evidence = _united(w for source in sources for w in source.evidence)
+        """The edit with the support of all its sources; failure wins over success."""
+        support = _united(one for source in sources for one in source.support)
         kinds = {source.edit.source_type for source in sources}
-        known = sum(evidence.count for evidence in evidence)
+        known = sum(one.count for one in support)
         update = {
             "support_count": max(1, known),
-            "task_ids": tuple(dict.fromkeys(i for w in evidence for i in w.task_ids)),
-            "source_type": SourceType.FAILURE
-            if SourceType.FAILURE in kinds
-            else SourceType.SUCCESS,
+            "task_ids": tuple(dict.fromkeys(i for one in support for i in one.task_ids)),
+            "source_type": SourceType.joined(kinds),
             "merge_level": max(source.edit.merge_level for source in sources) + merged,
         }
-        return cls(edit.model_copy(update=update), evidence)
+        return cls(edit.model_copy(update=update), support)
 
 
 class EditDeduplicator:
@@ -53,7 +50,7 @@ class EditDeduplicator:
         self._main = skill.main.path
 
     def __call__(self, edits: Iterable[SupportedEdit]) -> tuple[SupportedEdit, ...]:
-        """The edits, each once, where it first stood, with all the evidence."""
+        """The edits, each once, where it first stood, with all the support."""
         same: dict[tuple[str, ...], list[SupportedEdit]] = {}
         for supported in edits:
             same.setdefault(self.key(supported.edit), []).append(supported)
@@ -64,32 +61,31 @@ class EditDeduplicator:
 
     def key(self, edit: Edit) -> tuple[str, ...]:
         """What two edits have in common when they are the same."""
-        target = DEFAULT_TARGET if edit.target == self._main else edit.target
+        target = MAIN_ALIAS if edit.target == self._main else edit.target
         return (edit.op.value, target, edit.anchor, edit.content)
 
 
-def backed_patches(
+def supported_patches(
     raw_patches: Sequence[RawPatch], source_type: SourceType
 ) -> list[tuple[SupportedEdit, ...]]:
     """The edits of one kind of analyst, patch by patch; patches without edits do not count."""
     return [
-        tuple(SupportedEdit(edit, (_witness(edit, index),)) for edit in raw.patch.edits)
+        tuple(
+            SupportedEdit(edit, (MinibatchSupport(index, edit.task_ids, edit.support_count),))
+            for edit in raw.patch.edits
+        )
         for index, raw in enumerate(raw_patches)
         if raw.source_type is source_type and raw.patch.edits
     ]
 
 
-def _witness(edit: Edit, minibatch: int) -> Evidence:
-    return Evidence(minibatch, edit.task_ids, edit.support_count)
-
-
-def _united(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
-    by_minibatch: dict[int, list[Evidence]] = {}
-    for one in evidence:
+def _united(support: Iterable[MinibatchSupport]) -> tuple[MinibatchSupport, ...]:
+    by_minibatch: dict[int, list[MinibatchSupport]] = {}
+    for one in support:
         by_minibatch.setdefault(one.minibatch, []).append(one)
-    united: list[Evidence] = []
+    united: list[MinibatchSupport] = []
     for minibatch, same in sorted(by_minibatch.items()):
-        task_ids = tuple(dict.fromkeys(i for evidence in same for i in evidence.task_ids))
-        count = max(len(task_ids), *(evidence.count for evidence in same), 0)
-        united.append(Evidence(minibatch, task_ids, count))
+        task_ids = tuple(dict.fromkeys(i for one in same for i in one.task_ids))
+        count = max(len(task_ids), *(one.count for one in same), 0)
+        united.append(MinibatchSupport(minibatch, task_ids, count))
     return tuple(united)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgit.records import Edit, EditOp, Patch, RawPatch, Skill, SkillDocument, SourceType
-from skillgit.stages.evidence import EditDeduplicator, SupportedEdit, backed_patches
+from skillgit.stages.support import EditDeduplicator, SupportedEdit, supported_patches
 
 SKILL = Skill(name="s", documents=(SkillDocument(path="SKILL.md", data=b""),))
 
@@ -34,7 +34,7 @@ def raw(index: int, supports: list[set[int]]) -> RawPatch:
 def test_support_is_the_number_of_distinct_trajectories_however_edits_are_joined(
     supports: list[list[set[int]]],
 ) -> None:
-    patches = backed_patches([raw(i, s) for i, s in enumerate(supports)], SourceType.FAILURE)
+    patches = supported_patches([raw(i, s) for i, s in enumerate(supports)], SourceType.FAILURE)
     fold = EditDeduplicator(SKILL)
     distinct = {
         task for group in patches for supported in group for task in supported.edit.task_ids

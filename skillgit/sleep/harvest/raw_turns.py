@@ -1,6 +1,6 @@
 """A turn as it stands in a file, before it is known whether it is kept, and as it is kept.
 
-Only `kept` makes turns: what is not kept need not be redacted, and what is, is.
+Only `redacted_turn` makes turns, so that what is kept is redacted.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ LONGEST_ID = 200
 _UUID = re.compile(r"[0-9a-f\-]{0,40}")
 
 
-class Said(NamedTuple):
-    """A turn as it stands in a file: its text may hold secrets, and is never kept as it is."""
+class RawTurn(NamedTuple):
+    """A turn as it stands in a file; its text may hold secrets and is never stored."""
 
     id: str
     time: datetime | None
@@ -34,7 +34,7 @@ class Said(NamedTuple):
     failed: bool = False
 
 
-def as_said(
+def raw_turn(
     name: str,
     time: datetime | None,
     speaker: Speaker,
@@ -42,23 +42,23 @@ def as_said(
     text: str,
     *,
     failed: bool = False,
-) -> Said:
+) -> RawTurn:
     """A turn with as much of its text as will be looked at."""
     looked_at = text.strip()[: _limit(origin, speaker) + LONGEST_START + 1]
-    return Said(name, time, speaker, origin, looked_at, failed)
+    return RawTurn(name, time, speaker, origin, looked_at, failed)
 
 
-def kept(said: Said) -> Turn:
-    """The turn as it is kept: redacted, and then cut."""
-    name = whole_characters(said.id)[:LONGEST_ID]
-    text = whole_characters(said.text).strip()
+def redacted_turn(turn: RawTurn) -> Turn:
+    """The turn as it is stored: redacted, and then cut."""
+    name = whole_characters(turn.id)[:LONGEST_ID]
+    text = whole_characters(turn.text).strip()
     return Turn(
         id=name if _UUID.fullmatch(name) else redact(name),
-        time=said.time,
-        speaker=said.speaker,
-        origin=said.origin,
-        text=redacted_excerpt(text, _limit(said.origin, said.speaker)),
-        failed=said.failed,
+        time=turn.time,
+        speaker=turn.speaker,
+        origin=turn.origin,
+        text=redacted_excerpt(text, _limit(turn.origin, turn.speaker)),
+        failed=turn.failed,
     )
 
 
