@@ -141,6 +141,17 @@ class NumberedSkill:
         return line.start
 
 
+def reworded(edit: Edit, text: str) -> Edit:
+    """The edit with another wording at its place, in the form that its own words have."""
+    above = ""
+    if edit.op is EditOp.REPLACE:
+        start = edit.anchor[: edit.anchor.rfind("\n") + 1]
+        above = start if edit.content.startswith(start) else ""
+    own = edit.content[len(above) :]
+    content = above + _in_form_of(own, unwrapped(text), adding=False)
+    return edit.model_copy(update={"content": content})
+
+
 def unwrapped(content: str) -> str:
     """A text without the fence and the line numbers that it was shown in and copied with."""
     wrapper = _WRAPPER.match(content)

@@ -28,7 +28,7 @@ from skillgit.sleep.night.candidate import Tried, try_edits
 from skillgit.sleep.night.night_end import night_end
 from skillgit.sleep.night.plan import MEMORY_STEP, SKILL_STEP, Night
 from skillgit.stages.learning_rate import scheduled_learning_rate
-from skillgit.stages.rendering import failure_patterns
+from skillgit.stages.reasons import failure_patterns
 from skillgit.training.run_ends import baseline
 from skillgit.training.state import Recorded, TrainingState, Transition, load_state
 from skillgit.training.step_record import result_fields, rolled_out, step_moment
