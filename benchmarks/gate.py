@@ -22,9 +22,10 @@ from statistics import fmean
 from svg import bars, lines
 
 from skillgit.gate import RULES, beats, mean_score, pool
-from skillgit.gate.betting import highest_wealth, payoff_asked
+from skillgit.gate.betting import highest_e_value, threshold
 from skillgit.gate.early_stop import EarlyStopper
-from skillgit.gate.power import Sizes, accept_chance
+from skillgit.gate.power import accept_chance
+from skillgit.gate.rule import Sizes
 from skillgit.ports import Trial
 from skillgit.records import Measurements, Metric, Score, Skill, SkillDocument
 
@@ -57,7 +58,7 @@ SETTINGS = {
     "strict, curtail": Setting(curtail=True),
     "strict, curtail, refresh_every = 5 (recommended)": RECOMMENDED,
     "paired, curtail, refresh_every = 5": Setting(rule="paired", curtail=True, refresh_every=5),
-    "pace, curtail, refresh_every = 5": Setting(rule="pace", curtail=True, refresh_every=5),
+    "betting, curtail, refresh_every = 5": Setting(rule="betting", curtail=True, refresh_every=5),
 }
 
 
@@ -138,7 +139,7 @@ def simulate(setting: Setting, seed: int) -> Outcome:
         quality = world.propose(current.quality)
         rounds = [world.measure(quality) for _ in range(setting.repeats)]
         trial = trial_of(setting, current, best, step)
-        verdict = RULES[setting.rule](_with(trial, rounds)).result.action
+        verdict = RULES[setting.rule].decide(_with(trial, rounds)).result.action
         sent = TASKS
         if setting.curtail:
             sent, curtailed = _cut_short(setting, trial, rounds)
@@ -209,19 +210,19 @@ def _with(trial: Trial, rounds: list[Measurements]) -> Trial:
 def _cut_short(setting: Setting, trial: Trial, rounds: list[Measurements]) -> tuple[int, bool]:
     """How many tasks are sent where validation may be cut short, and what is decided then."""
     early_stopper = EarlyStopper(
-        RULES[setting.rule], trial, repeats=setting.repeats, may_be_unscored=TASKS // 5
+        RULES[setting.rule].decide, trial, repeats=setting.repeats, may_be_unscored=TASKS // 5
     )
     sent, waiting = 0, KEYS
     while waiting:
         seen = [
             Measurements(object_id="", scores={k: r.scores[k] for k in KEYS[:sent]}) for r in rounds
         ]
-        block = early_stopper.block(seen, waiting)
+        block = early_stopper.safe_batch(seen, waiting)
         if not block:
             return sent, False
         sent += block
         waiting = KEYS[sent:]
-    return sent, RULES[setting.rule](_with(trial, rounds)).result.action.accepted
+    return sent, RULES[setting.rule].decide(_with(trial, rounds)).result.action.accepted
 
 
 def _logistic(x: float) -> float:
@@ -246,7 +247,7 @@ def single_looks(looks: int) -> dict[str, list[float]]:
             for _ in range(looks):
                 current = Version(0.0, [_coins(rng, 0.5)])
                 trial = trial_of(setting, current, current, 1)
-                ruling = RULES[rule](_with(trial, [_coins(rng, 0.5 + gain)]))
+                ruling = RULES[rule].decide(_with(trial, [_coins(rng, 0.5 + gain)]))
                 accepted += ruling.result.action.accepted
             exact = accept_chance(Sizes(rule=rule, tasks=TASKS, alpha=ALPHA), 0.5, 0.5 + gain)
             if abs(accepted / looks - exact) > 4 * math.sqrt(0.25 / looks):
@@ -292,7 +293,7 @@ def averages(setting: Setting, runs: int) -> tuple[list[float], bool]:
 
 
 def null_runs(runs: int) -> float:
-    """In how many of so many runs, in percent, `pace` accepts an equal skill at any of 40 looks."""
+    """In how many of so many runs, in percent, `betting` accepts an equal skill at any of 40 looks."""
     fooled = 0
     for seed in range(runs):
         rng = random.Random(seed)
@@ -300,11 +301,11 @@ def null_runs(runs: int) -> float:
         current = [rng.random() < q for q in p]
         for look in range(1, STEPS + 1):
             differences = [float((rng.random() < q) - c) for q, c in zip(p, current, strict=True)]
-            if sum(differences) > 0 and highest_wealth(differences) >= payoff_asked(ALPHA, look):
+            if sum(differences) > 0 and highest_e_value(differences) >= threshold(ALPHA, look):
                 fooled += 1
                 break
     share = 100 * fooled / runs
-    print(f"\n### `pace` in {runs} runs of {STEPS} looks in which no candidate is better\n")
+    print(f"\n### `betting` in {runs} runs of {STEPS} looks in which no candidate is better\n")
     print(f"Accepted one in {fooled} runs: {share:.2f} %, where at most {100 * ALPHA:g} % may.")
     return share
 
@@ -330,7 +331,7 @@ def bars_met(found: dict[str, list[float]], fooled: float) -> list[str]:
         "true gain at least 1.3 times plain's": best[0] >= 1.3 * plain[0],
         "winner's curse at most 6 points": best[1] <= 6.0,
         "at least 20 % of validation saved": best[3] >= 20.0,
-        "pace within its bound": fooled <= 100 * ALPHA,
+        "betting within its bound": fooled <= 100 * ALPHA,
     }
     return [name for name, met in bars.items() if not met]
 
@@ -360,7 +361,7 @@ def main() -> None:
             "curtail",
             "recommended",
             "paired",
-            "pace",
+            "betting",
         ]
         series = {"true gain": [round(r[0], 1) for r in found.values()],
                   "winner's curse": [round(r[1], 1) for r in found.values()]}  # fmt: skip

@@ -18,13 +18,37 @@ ReplyError             a model's answer is not what was asked for; recorded, nev
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """How a command can end, each with what it means; the documentation's tables are made of it."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> ExitCode:
+        """The code with its meaning."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    DONE = 0, "done, also when nothing was accepted"
+    USER = 1, "something you can put right"
+    USAGE = 2, "wrong usage"
+    BLOCKED = 3, "blocked: a model could not be reached, or nothing usable came back"
+    CONFLICT = 4, "another writer moved the branch, or holds the run"
+    BUDGET = 5, "stopped by a budget; all finished work is committed"
+    WAITING = 6, "waiting for answers"
+    BUG = 70, "a bug; the trace is in a file whose path is printed"
+    INTERRUPTED = 130, "interrupted; all finished work is committed"
 
 
 class SkillgitError(Exception):
     """An error that ends a command, with the exit code its class carries."""
 
-    exit_code: ClassVar[int] = 1
+    exit_code: ClassVar[ExitCode] = ExitCode.USER
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -55,31 +79,31 @@ class RepositoryError(UserError):
 class UsageError(SkillgitError):
     """Wrong words on the command line."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
 
 class BlockedError(SkillgitError):
     """A model could not be reached, or nothing usable came back: no step is recorded."""
 
-    exit_code = 3
+    exit_code = ExitCode.BLOCKED
 
 
 class ConflictError(SkillgitError):
     """Another writer moved the branch, or holds it."""
 
-    exit_code = 4
+    exit_code = ExitCode.CONFLICT
 
 
 class BudgetError(SkillgitError):
     """A budget is used up; everything finished before is committed."""
 
-    exit_code = 5
+    exit_code = ExitCode.BUDGET
 
 
 class WaitingError(SkillgitError):
     """Questions are written out and wait for answers."""
 
-    exit_code = 6
+    exit_code = ExitCode.WAITING
 
 
 class CallError(Exception):

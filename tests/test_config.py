@@ -83,3 +83,9 @@ def test_what_is_wrong_is_said_once_and_with_the_skill(text: str, said: str) -> 
     message = refused(text)
     assert said in message
     assert message.count(said) == 1
+
+
+def test_the_rule_that_was_called_pace_is_read_as_betting() -> None:
+    tables = '[gate]\nrule = "pace"\n[sleep]\nrule = "pace"\n'
+    config = parse_config(MODELS + SHARED + ONE + tables)
+    assert config.gate.rule == config.sleep.rule == "betting"

@@ -21,17 +21,19 @@ from skillgit.config.nights import (
     NightOptimizer,
     SleepConfig,
 )
+from skillgit.config.providers import PROVIDERS, ProviderKind
 from skillgit.config.sources import (
     ColumnsConfig,
     ModelConfig,
-    Provider,
     RepoConfig,
     SimulationConfig,
     SkillConfig,
+    Style,
     TasksConfig,
     without_user_info,
 )
 from skillgit.config.training import (
+    RULE_ALIASES,
     AppendixSource,
     GateConfig,
     Leak,
@@ -48,6 +50,8 @@ from skillgit.config.training import (
 
 __all__ = [
     "CONFIG_FILE",
+    "PROVIDERS",
+    "RULE_ALIASES",
     "AppendixSource",
     "BudgetConfig",
     "ColumnsConfig",
@@ -66,7 +70,7 @@ __all__ = [
     "Price",
     "PriceConfig",
     "PricesConfig",
-    "Provider",
+    "ProviderKind",
     "ReflectConfig",
     "RepoConfig",
     "Scheduler",
@@ -74,6 +78,7 @@ __all__ = [
     "SkillConfig",
     "SleepConfig",
     "SlowUpdateConfig",
+    "Style",
     "TasksConfig",
     "TrainConfig",
     "UpdateMode",

@@ -12,7 +12,7 @@ from pydantic import ValidationError, model_validator
 
 from skillgit.config.budget import BudgetConfig
 from skillgit.config.nights import SleepConfig
-from skillgit.config.sources import ModelConfig, Provider, RepoConfig, SkillConfig, TasksConfig
+from skillgit.config.sources import ModelConfig, RepoConfig, SkillConfig, Style, TasksConfig
 from skillgit.config.training import (
     GateConfig,
     LrConfig,
@@ -49,9 +49,14 @@ class Config(Record):
 
     @model_validator(mode="after")
     def _programs_only_do_tasks(self) -> Self:
+        for role, model in (("target", self.target), ("judge", self.judge)):
+            if model is not None and model.style is not Style.FULL:
+                raise ValueError(f"{role}: a style is for the optimizer")
         for role, model in (("optimizer", self.optimizer), ("judge", self.judge)):
-            if model is not None and model.provider is Provider.COMMAND:
-                raise ValueError(f'{role}: provider "command" is for the target')
+            if model is not None and model.kind.runs_program:
+                raise ValueError(f'{role}: provider "{model.provider}" is for the target')
+            if model is not None and model.environment is not None:
+                raise ValueError(f"{role}: an environment is for the target")
         return self
 
     @model_validator(mode="after")

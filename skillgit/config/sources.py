@@ -6,18 +6,11 @@ import re
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from skillgit.config.budget import Count, Fraction
+from skillgit.config.providers import PROVIDERS, ProviderKind
 from skillgit.records import Record
-
-
-class Provider(StrEnum):
-    """Where a model's answers come from."""
-
-    OPENAI = "openai"
-    SIMULATED = "simulated"
-    COMMAND = "command"
 
 
 class RepoConfig(Record):
@@ -98,13 +91,20 @@ class SimulationConfig(Record):
     """How long an answer takes. Unit: milliseconds."""
 
 
+class Style(StrEnum):
+    """How much is asked of an optimizer."""
+
+    FULL = "full"
+    PLAIN = "plain"
+
+
 class ModelConfig(Record):
     """One model role. `api_key_env` is the name of a variable, never a key.
 
     Unit: `timeout` in seconds, for one request.
     """
 
-    provider: Provider = Provider.OPENAI
+    provider: str = "openai"
     """Where answers come from: any OpenAI-compatible server, the built-in simulated model, or a
     program of yours (`command`; for the target only)."""
     model: str = ""
@@ -125,21 +125,55 @@ class ModelConfig(Record):
     """With `provider = "command"`: the program and its arguments; no shell reads them."""
     env: tuple[str, ...] = ()
     """With `provider = "command"`: the names of the variables that the program sees, with PATH."""
+    style: Style = Style.FULL
+    """For the optimizer: what it is asked for. `full` edits any line of the skill, and merges, ranks
+    and looks back in calls of its own; `plain` asks for one rule against each fault, and leaves
+    the rest to the program: for models of a few billion parameters."""
+    environment: str | None = None
+    """What the target does its tasks in, by name; without it, a `chat` with the model, or the
+    program (`command`)."""
     simulation: SimulationConfig = SimulationConfig()
+
+    @property
+    def kind(self) -> ProviderKind:
+        """What there is to know of its provider."""
+        return PROVIDERS[self.provider]
+
+    @property
+    def key_variable(self) -> str | None:
+        """The variable whose key is sent; `None` where none is."""
+        return (self.api_key_env or None) if self.kind.needs_key else None
+
+    @property
+    def address(self) -> str | None:
+        """Where requests go, if they go anywhere."""
+        return (self.base_url or self.kind.default_url) if self.kind.sends_away else None
+
+    @property
+    def never_waits(self) -> bool:
+        """Whether it answers by computing alone."""
+        return not self.kind.leaves_process and not self.simulation.latency_ms
 
     @property
     def samples(self) -> bool:
         """Whether it may answer the same request differently another time."""
-        if self.provider is Provider.SIMULATED:
+        if self.kind.reads_simulation:
             sure = self.simulation.obedience in (0.0, 1.0)
             return not sure or self.simulation.noise > 0 or self.simulation.forgetting > 0
         return self.temperature != 0
 
+    @field_validator("provider")
+    @classmethod
+    def _is_known(cls, provider: str) -> str:
+        if provider not in PROVIDERS:
+            raise ValueError(f"there is no provider {provider!r}, known are {', '.join(PROVIDERS)}")
+        return provider
+
     @model_validator(mode="after")
     def _has_what_its_provider_needs(self) -> Self:
-        if self.provider is Provider.COMMAND:
+        if self.kind.runs_program:
             if not self.command or not self.command[0]:
-                raise ValueError('provider "command" needs `command`, a list of words')
+                raise ValueError(f'provider "{self.provider}" needs `command`, a list of words')
         elif self.command or self.env:
             raise ValueError('`command` and `env` go with provider = "command"')
         elif not self.model:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from skillgit.config.budget import Count, Fraction
 from skillgit.records import Metric, Record
+
+RULE_ALIASES = {"pace": "betting"}
+"""The gate rules that had another name before, by that name."""
 
 
 class Scheduler(StrEnum):
@@ -156,11 +159,10 @@ class GateConfig(Record):
     mixed_weight: Fraction = 0.5
     """The weight of the soft score in `mixed`."""
     rule: str = "strict"
-    """The rule that decides: `strict` asks for a higher mean, and a tie is a rejection; `paired`
-    asks for an exact sign test besides; `pace` for a bet that pays off, safe over a whole run."""
+    """The rule that decides."""
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     """How often luck may pass for a gain: of an equal candidate with `paired`, in a whole run
-    with `pace`."""
+    with `betting`."""
     min_delta: Fraction = 0.0
     """What a candidate's score has to be above current's by more than."""
     no_regression: bool | Fraction = False
@@ -178,6 +180,11 @@ class GateConfig(Record):
     leak: Leak = Leak.WARN
     """What to do with a candidate that holds a `regex` check, a task's reference, or a task's
     own words: mark it in its note (`warn`), or reject it unmeasured (`reject`)."""
+
+    @field_validator("rule")
+    @classmethod
+    def _by_its_name_of_today(cls, rule: str) -> str:
+        return RULE_ALIASES.get(rule, rule)
 
     @property
     def tolerance(self) -> float | None:

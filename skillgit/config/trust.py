@@ -15,13 +15,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from skillgit.config import Config, ModelConfig, Provider, without_user_info
+from skillgit.config import Config, ModelConfig, without_user_info
 from skillgit.errors import UserError
 from skillgit.records import Record
 from skillgit.records.canonical import fingerprint
 
-OFFICIAL_URL = "https://api.openai.com/v1"
-OFFICIAL_VARIABLE = "OPENAI_API_KEY"
 FILE_FORMAT = 1
 
 
@@ -51,7 +49,7 @@ def demands(
     """
     roles = [("target", config.target), ("optimizer", config.optimizer), ("judge", config.judge)]
     asked = [_key_demand(role, m) for role, m in roles if m and sends_a_key_elsewhere(m)]
-    if config.target.provider is Provider.COMMAND:
+    if config.target.kind.runs_program:
         asked.append(_command_demand("target", config.target.command, config.target.env, digest_of))
     asked += [_command_demand("judge", command, env, digest_of) for command, env in judges]
     return tuple({demand.fingerprint: demand for demand in reversed(asked)}.values())[::-1]
@@ -74,20 +72,20 @@ def sends_a_key_elsewhere(model: ModelConfig) -> bool:
 
     The provider's own address with the provider's own variable needs no one's word.
     """
-    if model.provider is not Provider.OPENAI or not model.api_key_env:
+    if model.key_variable is None:
         return False
-    official = (model.base_url or OFFICIAL_URL) == OFFICIAL_URL
-    return not (official and model.api_key_env == OFFICIAL_VARIABLE)
+    own = model.kind.default_url is not None and model.address == model.kind.default_url
+    return not (own and model.key_variable == model.kind.default_key_variable)
 
 
 def _key_demand(role: str, model: ModelConfig) -> Demand:
-    url = model.base_url or OFFICIAL_URL
-    shown = _printable(without_user_info(url))
+    url = model.address
+    shown = _printable(without_user_info(url)) if url else f"where {model.provider} sends it"
     return Demand(
         fingerprint=fingerprint(
             {
                 "kind": "key",
-                "provider": model.provider.value,
+                "provider": model.provider,
                 "base_url": url,
                 "api_key_env": model.api_key_env,
             }

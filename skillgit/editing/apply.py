@@ -89,9 +89,9 @@ def _checked(edit: Edit) -> Edit:
         raise Refused(Outcome.EMPTY)
     content = _EDGE_LINES.sub("", unix_lines(edit.content))
     anchor = unix_lines(edit.anchor)
-    if edit.op is not EditOp.ADD and not anchor.strip():
+    if edit.operation.takes_out_anchor and not anchor.strip():
         raise Refused(Outcome.EMPTY)
-    if edit.op is not EditOp.DELETE:
+    if edit.operation.brings_content:
         mark = LIST_MARK.match(content) if edit.op is EditOp.ADD else None
         if not content[mark.end() if mark else 0 :].strip():
             raise Refused(Outcome.EMPTY)

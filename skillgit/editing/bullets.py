@@ -34,7 +34,7 @@ def plan_bullet(document: Document, edit: Edit, region: Region) -> Splice | Docu
     Raises: Refused, when it does nothing.
     """
     span = document.layout.region(region)
-    if edit.op is not EditOp.DELETE:
+    if edit.operation.brings_content:
         _refuse_broken(as_bullets(edit.content))
     if span is None:
         if edit.op is not EditOp.ADD or edit.anchor.strip():
@@ -112,7 +112,7 @@ def _plan_add(text: str, span: RegionSpan, bullets: list[Bullet], edit: Edit) ->
 
 def _plan_change(bullets: list[Bullet], edit: Edit) -> Splice:
     bullet, outcome = _named(bullets, edit.anchor)
-    if edit.op is EditOp.DELETE:
+    if not edit.operation.brings_content:
         return Splice(bullet.start, bullet.end + 1, "", outcome)
     content = as_bullets(edit.content)
     if content == bullet.text:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from skillgit.config import ModelConfig, Provider
+from skillgit.config import ModelConfig
 from skillgit.environments.agent_reply import refuse_login_message
 from skillgit.errors import CallError
 from skillgit.ports import Model, Paid
@@ -46,12 +46,12 @@ class ChatEnvironment:
         known: dict[str, str | int | float | None] = {
             "environment": "chat",
             "version": VERSION,
-            "provider": config.provider.value,
+            "provider": config.provider,
             "model": config.model,
             "temperature": config.temperature,
             "max_tokens": config.max_tokens,
         }
-        if config.provider is Provider.SIMULATED:
+        if config.kind.reads_simulation:
             known |= config.simulation.model_dump(exclude={"latency_ms"})
         return known
 

@@ -56,7 +56,7 @@ class CommandEnvironment:
         return {
             "environment": "command",
             "version": VERSION,
-            "provider": config.provider.value,
+            "provider": config.provider,
             "command": canonical_json(list(config.command)),
             "program": command_digest(config.command, self._program.root),
             "model": config.model,

@@ -74,7 +74,7 @@ def evaluate(
     graded: list[GradedRollout] = []
     evaluator.progress.begin(PURPOSE, sum(len(ledger.missing(key)) for key in waiting))
     while waiting:
-        n = early_stopper.block(ledger.rounds(), waiting) if early_stopper else len(waiting)
+        n = early_stopper.safe_batch(ledger.rounds(), waiting) if early_stopper else len(waiting)
         if not n:
             break
         block, waiting = waiting[:n], waiting[n:]

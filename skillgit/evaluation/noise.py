@@ -8,7 +8,7 @@ from itertools import permutations
 from statistics import fmean, stdev
 
 from skillgit.config import GateConfig
-from skillgit.gate import RULES, TIE, scored_on_all, select_gate_score
+from skillgit.gate import TIE, gate_rule, is_perfect, scored_on_all, select_gate_score
 from skillgit.ports import Trial
 from skillgit.records import Measurements, Record, Score, Skill
 
@@ -65,7 +65,7 @@ def noise_of(skill: Skill, rounds: Sequence[Measurements], gate: GateConfig) -> 
         means=means,
         spread=stdev(means),
         error=math.sqrt(wavering) / len(keys),
-        always_full=sum(score >= 1.0 - TIE for score in steady),
+        always_full=sum(is_perfect(score) for score in steady),
         always_nothing=sum(score <= TIE for score in steady),
         flipping=tuple(sorted(flipping.items(), key=lambda item: (abs(item[1] - 0.5), item[0]))),
         accepted=sum(_is_accepted(skill, one, other, gate) for one, other in pairs),
@@ -97,4 +97,4 @@ def _is_accepted(
         no_regression=gate.tolerance,
         alpha=gate.alpha,
     )
-    return RULES[gate.rule](trial).result.action.accepted
+    return gate_rule(gate.rule).decide(trial).result.action.accepted

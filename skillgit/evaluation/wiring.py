@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from skillgit.config import Config, ModelConfig, Provider
-from skillgit.environments.registry import EnvironmentResources, build_environment
+from skillgit.config import Config, ModelConfig
+from skillgit.environments.registry import EnvironmentResources, build_environment, environment_kind
 from skillgit.evaluation.rollout import Evaluator
 from skillgit.judges import Asks, JudgeResources, build_judge, judge_asks, judge_identity
 from skillgit.models import build_model
@@ -46,7 +46,7 @@ def open_bench(config: Config, tasks: Sequence[Task], runtime: Runtime) -> Evalu
     """
     resources = _judge_resources(config, tasks, runtime)
     target = None
-    if config.target.provider is not Provider.COMMAND:
+    if environment_kind(config.target).needs_model:
         target = role_model(config, Role.TARGET, runtime)
     environment = build_environment(
         config.target,
@@ -72,8 +72,7 @@ def workers_for(config: Config, role: Role, runtime: Runtime) -> int:
     One where nothing ever waits: threads would only get in each other's way.
     """
     model = _config_of(config, role)
-    computes = model.provider is Provider.SIMULATED and not model.simulation.latency_ms
-    return 1 if computes and role not in runtime.stand_ins else config.train.workers
+    return 1 if model.never_waits and role not in runtime.stand_ins else config.train.workers
 
 
 def judge_config(config: Config) -> ModelConfig:

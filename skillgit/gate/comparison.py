@@ -6,9 +6,12 @@ rule may only object to more.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
+from skillgit.gate.rule import GateRule, Sizes
 from skillgit.gate.scores import TIE, beats, mean_score, scored_on_all, scores_of, select_gate_score
+from skillgit.gate.statistics import at_least, binomial
 from skillgit.ports import Ruling, Trial, Verdict
 from skillgit.records import Action, GateResult, Measurements, Metric, Record, Score, Skill, SkillT
 
@@ -201,3 +204,21 @@ def evaluate_gate(
 def strict(trial: Trial) -> Ruling:
     """The plain rule: `evaluate_gate` on the means over the tasks scored on every side."""
     return Comparison(trial).rule()
+
+
+def accept_chance(sizes: Sizes, current: float, candidate: float) -> float:
+    """The chance that the candidate passes more attempts than current, by more than `min_delta`."""
+    n = sizes.tasks * sizes.repeats
+    theirs = binomial(n, current)
+    above = at_least(binomial(n, candidate))
+    margin = sizes.min_delta * n
+    # Current passed k: the candidate has to pass more than k + margin.
+    return sum(p * above[min(n, math.floor(k + margin + TIE)) + 1] for k, p in enumerate(theirs))
+
+
+STRICT = GateRule(
+    decide=strict,
+    accept_chance=accept_chance,
+    summary="`strict` asks for a higher mean, and a tie is a rejection",
+    explanation="`strict` keeps what has a higher mean; a tie is a rejection.",
+)

@@ -1,4 +1,4 @@
-"""Looking ahead: when a candidate can no longer be accepted, the rest of val need not be run.
+"""Early stopping: when a candidate can no longer be accepted, the rest of val need not be run.
 
 Every rule is monotone: with a higher score on a task, a candidate is never accepted less. So a
 candidate that a rule rejects even if all that is left went well is rejected however it goes.
@@ -17,7 +17,7 @@ NOTHING = Score(hard=0.0, soft=0.0)
 
 
 class EarlyStopper:
-    """What can still become of a candidate of which not every task has been sent.
+    """Says when a candidate is sure to be rejected before every task has been sent.
 
     `trial` has everything but the candidate's scores; `repeats` is how often each task is
     attempted, `may_be_unscored` how many tasks may come back without a score.
@@ -29,7 +29,7 @@ class EarlyStopper:
         self._repeats = repeats
         self._may_be_unscored = may_be_unscored
 
-    def block(self, rounds: Sequence[Measurements], waiting: Sequence[str]) -> int:
+    def safe_batch(self, rounds: Sequence[Measurements], waiting: Sequence[str]) -> int:
         """How many of the waiting tasks have to fail before the candidate is surely rejected.
 
         So many can be sent together without one too many. 0 when it is rejected already; all of

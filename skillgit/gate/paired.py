@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import lru_cache
-from math import comb
 
 from skillgit.gate.comparison import Comparison, Objection, wins_and_losses
+from skillgit.gate.rule import UNLIKELY, GateRule, Sizes, discordant
+from skillgit.gate.scores import TIE
+from skillgit.gate.statistics import at_least, binomial, sign_test
 from skillgit.ports import Ruling, Trial
 
 
@@ -21,13 +22,6 @@ def paired(trial: Trial) -> Ruling:
     comparison = Comparison(trial)
     wins, losses = wins_and_losses(comparison.matched_differences())
     return comparison.rule(_objection(wins, losses, trial.alpha))
-
-
-@lru_cache(maxsize=4096)
-def sign_test(wins: int, losses: int) -> Fraction:
-    """How likely a fair coin wins at least so often in so many throws."""
-    n = wins + losses
-    return Fraction(sum(comb(n, k) for k in range(wins, n + 1)), 2**n)
 
 
 def wins_needed(wins: int, losses: int, alpha: float) -> int:
@@ -51,3 +45,34 @@ def _objection(wins: int, losses: int, alpha: float) -> Objection | None:
         f"{needed} more to be won",
         needed=needed,
     )
+
+
+def accept_chance(sizes: Sizes, current: float, candidate: float) -> float:
+    """The chance that the sign test is passed, over how many tasks differ and are won."""
+    win, lose = discordant(sizes.repeats, current, candidate)
+    total = 0.0
+    for n, p in enumerate(binomial(sizes.tasks, win + lose)):
+        if n == 0 or p < UNLIKELY:
+            continue
+        won = at_least(binomial(n, win / (win + lose)))
+        total += p * won[_wins_that_pass(n, sizes.alpha)]
+    return total
+
+
+@lru_cache(maxsize=4096)
+def _wins_that_pass(n: int, alpha: float) -> int:
+    """How many of n discordant tasks have to be won; n + 1 when not even all would do."""
+    by_luck = at_least(binomial(n, 0.5))
+    return next(wins for wins, chance in enumerate(by_luck) if chance <= alpha + TIE)
+
+
+PAIRED = GateRule(
+    decide=paired,
+    accept_chance=accept_chance,
+    summary="`paired` for an exact sign test besides",
+    explanation=(
+        "`paired` asks besides for an exact sign test on the tasks where the two sides differ, at "
+        "`alpha`; when luck could have done it, its verdict is *not enough tasks*, with the number of "
+        "wins that are missing."
+    ),
+)

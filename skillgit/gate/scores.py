@@ -32,6 +32,11 @@ def beats(score: float, other: float) -> bool:
     return score - other > TIE
 
 
+def is_perfect(score: float) -> bool:
+    """Whether no score could be above this one, beyond float noise."""
+    return not beats(1.0, score)
+
+
 def mean_score(scores: Iterable[Score]) -> Score | None:
     """The mean of some scores, to the last bit the same in any order; `None` of none."""
     known = list(scores)

@@ -8,12 +8,14 @@ there is little to know.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from functools import lru_cache
 
+from skillgit.gate.scores import TIE
 from skillgit.records import Record
 
 CONFIDENCE = 0.95
-TIE = 1e-9
 _SHARE_FOR_RATE = 0.2
 _HALVINGS = 60
 
@@ -62,7 +64,7 @@ def compare(differences: Iterable[float], *, confidence: float = CONFIDENCE) -> 
         equal=len(found) - better - worse,
         net_share=(better - worse) / len(found),
         interval=net_share_interval(better, worse, len(found), confidence=confidence),
-        p=sign_test(better, worse),
+        p=two_sided_sign_test(better, worse),
     )
 
 
@@ -87,10 +89,16 @@ def net_share_interval(
     )
 
 
-def sign_test(better: int, worse: int) -> float:
+@lru_cache(maxsize=4096)
+def sign_test(wins: int, losses: int) -> Fraction:
+    """The one-sided exact sign test's p: how likely a fair coin wins at least so often."""
+    n = wins + losses
+    return Fraction(sum(math.comb(n, k) for k in range(wins, n + 1)), 2**n)
+
+
+def two_sided_sign_test(better: int, worse: int) -> float:
     """The two-sided exact sign test's p: 1 when nothing changed."""
-    n = better + worse
-    return min(1.0, 2 * at_most(min(better, worse), n, 0.5))
+    return min(1.0, 2 * float(sign_test(max(better, worse), min(better, worse))))
 
 
 def clopper_pearson(successes: int, n: int, *, confidence: float = CONFIDENCE) -> Interval:
@@ -111,15 +119,29 @@ def at_most(k: int, n: int, p: float) -> float:
     """The chance of at most k successes in n tries."""
     if k >= n:
         return 1.0
-    if p in (0.0, 1.0):
-        return 1.0 - p
-    log_p, log_q = math.log(p), math.log1p(-p)
-    logs = (_log_choose(n, i) + i * log_p + (n - i) * log_q for i in range(k + 1))
-    return min(1.0, math.fsum(map(math.exp, logs)))
+    return min(1.0, math.fsum(_chance(i, n, p) for i in range(k + 1)))
 
 
-def _log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+@lru_cache(maxsize=512)
+def binomial(n: int, p: float) -> tuple[float, ...]:
+    """The chance of each number of successes in n tries. Shape: n + 1 numbers."""
+    return tuple(_chance(k, n, p) for k in range(n + 1))
+
+
+def at_least(chances: Sequence[float]) -> list[float]:
+    """The chance of so many or more. Shape: one number more than `chances`, the last 0."""
+    tails = [0.0] * (len(chances) + 1)
+    for k in range(len(chances) - 1, -1, -1):
+        tails[k] = tails[k + 1] + chances[k]
+    return tails
+
+
+def _chance(k: int, n: int, p: float) -> float:
+    """The chance of exactly k successes in n tries; a p outside [0, 1] is its nearer end."""
+    if p <= 0.0 or p >= 1.0:
+        return float(k == (0 if p <= 0.0 else n))
+    ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return math.exp(ways + k * math.log(p) + (n - k) * math.log1p(-p))
 
 
 def _root(rising: Callable[[float], float]) -> float:

@@ -1,6 +1,6 @@
 """What a run writes down: states, steps and note lines, as the store keeps them.
 
-A commit's trailers carry a `RunState`; its note carries a `StepNote` or one of its siblings; a
+The header of a run's commit carries a `RunState`; its note carries a `StepNote` or one of its siblings; a
 skill object's note carries `ScoresLine` and `RejectedLine`. All are read back by resume.
 """
 

@@ -6,19 +6,31 @@ Text from a model goes in here, and is made harmless first. Pure.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable
 
-from skillgit.history import CandidateScore, Entry, Phase, Remeasured, RunState, StepNote
+from skillgit.history import CandidateScore, Entry, Phase, Remeasured, StepNote
 from skillgit.history.sanitize import harmless
-from skillgit.history.trailers import ParsedTrailers, format_trailers, parse_commit
-from skillgit.records import Action, Edit, EditOp, EditOutcome, Outcome, SourceType
+from skillgit.history.trailers import (
+    ParsedTrailers,
+    epoch_named,
+    format_trailers,
+    parse_commit,
+    skill_named,
+)
+from skillgit.records import Action, Edit, EditOutcome, Outcome, SourceType
 
 MAX_LINES = 40
 MAX_LINE = 480
+WIDTH = 96
+"""How long a line may be: `git log` shows it four columns further in. Unit: characters."""
 _MAX_CONTENT = 160
 _MAX_ANCHOR = 80
 _MAX_REASON = 160
+_MIN_REASON = 16
+_MAX_SUBJECT = 87
+"""So that a subject fits on its line in the subject of its revert, too. Unit: characters."""
 
 
 # ── whole messages ───────────────────────────────────────────────────────────────────────────
@@ -26,7 +38,7 @@ _MAX_REASON = 160
 
 def compose(entry: Entry) -> str:
     """The message of an entry's commit; of a rejected one, of its candidate."""
-    trailers = format_trailers(entry.run.name, entry.step, entry.action, entry.score, entry.state)
+    trailers = format_trailers(entry.run.name, entry.step, entry.action, entry.score)
     body = "\n".join(filter(None, map(_body_line, entry.body[:MAX_LINES])))
     paragraphs = (_subject(entry), body, trailers)
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
@@ -42,7 +54,6 @@ def compose_revert(entry: Entry, candidate_id: str) -> str:
         entry.step,
         Action.REVERT,
         CandidateScore(score=entry.state.current.score),
-        entry.state,
     )
     return f'Revert "{_subject(entry)}"\n\nThis reverts commit {candidate_id}.\n\n{trailers}\n'
 
@@ -53,7 +64,7 @@ def compose_take_back(entry: Entry, commit_id: str, message: str) -> str:
     step = entry.step if parsed is None else parsed.step
     subject = message.partition("\n")[0]
     score = CandidateScore(score=entry.state.current.score)
-    trailers = format_trailers(entry.run.name, step, Action.REVERT, score, entry.state)
+    trailers = format_trailers(entry.run.name, step, Action.REVERT, score)
     return f'Revert "{subject}"\n\nThis reverts commit {commit_id}.\n\n{trailers}\n'
 
 
@@ -68,46 +79,34 @@ def applied_again(message: str, found: Remeasured | None = None) -> str:
     subject, _, rest = message.partition("\n")
     prose = rest.strip("\n").rpartition("\n\n")[0]
     if found is None:
-        subject, told = f"{subject}, unmeasured here", "not measured there"
+        words = ", unmeasured here"
+        subject, told = f"{_cut(subject, WIDTH - len(words))}{words}", "not measured there"
     else:
-        subject, told = _measured_subject(parsed, found), f"measured there on val{_was(found)}"
+        subject = _measured_subject(parsed, message, found)
+        told = f"measured there on val{_was(found)}"
     score = None if found is None else found.score
     trailers = format_trailers(
         parsed.run,
         parsed.step,
         parsed.action,
         CandidateScore(score=score),
-        _state_there(parsed.state, found),
     )
     words = f"Applied again, by its anchors, to a text that had changed; {told}."
     paragraphs = (subject, prose.strip("\n"), words, trailers)
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
 
 
-def _measured_subject(parsed: ParsedTrailers, found: Remeasured) -> str:
+def _measured_subject(parsed: ParsedTrailers, message: str, found: Remeasured) -> str:
     moment = f"step {parsed.step}: {'accept' if parsed.action.accepted else 'start'}"
     if parsed.action is Action.EPOCH:
-        moment = f"epoch {parsed.state.epoch}:"
+        moment = f"epoch {epoch_named(message) or ''}:"
     gain = "" if found.before is None else f"{found.score - found.before:+.4f}"
     aside = _aside(gain, "measured again")
-    return f"skillopt({parsed.state.skill}): {moment} {found.score:.4f}{aside}"
+    return f"skillopt({skill_named(message) or parsed.run}): {moment} {found.score:.4f}{aside}"
 
 
 def _was(found: Remeasured) -> str:
     return "" if found.before is None else f", where that text has {found.before:.4f}"
-
-
-def _state_there(state: RunState, found: Remeasured | None) -> RunState:
-    """The state with the version's score on the other text, and best's if that is the same."""
-    score = None if found is None else found.score
-    is_best = state.best.origin == state.current.origin
-    update: dict[str, object] = {
-        "current": state.current.model_copy(update={"score": score}),
-        "best": state.best.model_copy(update={"score": score if is_best else None}),
-    }
-    if found is not None:
-        update |= {"metric": found.metric, "target": found.target}
-    return state.model_copy(update=update)
 
 
 def without_trailers(message: str) -> str:
@@ -119,7 +118,11 @@ def without_trailers(message: str) -> str:
 
 
 def _subject(entry: Entry) -> str:
-    return f"skillopt({entry.run.skill}): {_headline(entry)}"
+    return _cut(f"skillopt({entry.run.skill}): {_headline(entry)}", _MAX_SUBJECT)
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 def _headline(entry: Entry) -> str:
@@ -179,9 +182,20 @@ def _aside(*parts: str) -> str:
 
 
 def _body_line(line: str) -> str:
-    """A line that git's clean-up keeps and nobody takes for a trailer; empty if nothing shows."""
+    """A line that git's clean-up keeps and nobody takes for a trailer; empty if nothing shows.
+
+    A long one is wrapped at its words; what goes on is indented.
+    """
     text = harmless(line, MAX_LINE)
-    return text if not text or _PLAIN_START.match(text) else f"- {text}"
+    text = text if not text or _PLAIN_START.match(text) else f"- {text}"
+    glued = text.replace(" #", "\0#")  # no line begins with what git takes for a comment
+    lines = textwrap.wrap(glued, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ")
+
+
+def unwrapped(body: str) -> list[str]:
+    """The lines of a message's body as they were before they were wrapped."""
+    return body.replace("\n  ", " ").splitlines()
 
 
 _PLAIN_START = re.compile(r"- \S|[A-Z]?[a-z]+ [A-Za-z(\"]")
@@ -201,7 +215,7 @@ def edit_lines(outcomes: Iterable[EditOutcome]) -> tuple[str, ...]:
     others = Counter(_IN_WORDS[o.outcome] for o in told if not o.outcome.changed_text)
     several = len({edit.target for edit in edits}) > 1
     applied = [
-        f"- {_what(edit)}{_where(edit) if several else ''}{_why(edit)} ({_seen(edit)})"
+        _edit_line(f"- {_what(edit)}{_where(edit) if several else ''}", _why(edit), _seen(edit))
         for edit in edits
     ]
     if len(applied) > MAX_LINES - 1:
@@ -233,22 +247,32 @@ _IN_WORDS = {
 def _what(edit: Edit) -> str:
     content = _quoted(edit.content, _MAX_CONTENT)
     anchor = _quoted(edit.anchor, _MAX_ANCHOR)
-    match edit.op:
-        case EditOp.ADD:
-            return f"add {content}" + (f" after {anchor}" if edit.anchor.strip() else "")
-        case EditOp.DELETE:
-            return f"delete {anchor}"
-        case EditOp.REPLACE:
-            return f"replace {anchor} with {content}"
+    is_anchored = bool(edit.anchor.strip())
+    return edit.operation.in_message.fill(anchor, content, is_anchored=is_anchored)
 
 
 def _where(edit: Edit) -> str:
     return f" in {_quoted(edit.target, _MAX_ANCHOR)}"
 
 
-def _why(edit: Edit) -> str:
-    reason = harmless(edit.rationale, _MAX_REASON)
+def _edit_line(what: str, reason: str, seen: str) -> str:
+    """An edit with its reason; this is cut, or left out, where the edit then fits on one line."""
+    seen = f" ({seen})"
+    room = WIDTH - len(what) - len(seen)
+    if not reason or room < 0:
+        return f"{what}{_because(reason)}{seen}"
+    room -= len(_because(" ")) - 1
+    if len(reason) > room:
+        reason = _cut(reason, room) if room >= _MIN_REASON else ""
+    return f"{what}{_because(reason)}{seen}"
+
+
+def _because(reason: str) -> str:
     return f", because: {reason}" if reason else ""
+
+
+def _why(edit: Edit) -> str:
+    return harmless(edit.rationale, _MAX_REASON)
 
 
 def _seen(edit: Edit) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import ClassVar, Literal, TypeVar
 
 from pydantic import Field, JsonValue
 
@@ -24,15 +25,51 @@ from skillgit.records import (
 from skillgit.records.canonical import canonical_json
 
 
+class HangsOn(StrEnum):
+    """What a note hangs on."""
+
+    STEP = "a step's commit"
+    START = "a run's step 0"
+    EPOCH = "the commit of an epoch's end"
+    END = "a run's end commit"
+    PROPOSAL = "a proposal's tip"
+    SKILL = "a skill object: a blob, or a tree of several documents"
+
+
 class NoteLine(Record):
     """One line of a note. `kind` tells which; a reader skips kinds it does not know."""
 
     kind: str
+    hangs_on: ClassVar[HangsOn]
 
     def to_line(self) -> str:
         """Canonical JSON without a line end; what equals its default is left out."""
         fields = self.model_dump(mode="json", exclude_defaults=True)
         return canonical_json({**fields, "kind": self.kind})
+
+
+KindT = TypeVar("KindT", bound=type[NoteLine])
+
+NOTE_KINDS: dict[str, type[NoteLine]] = {}
+"""Every kind of line that is read, by its name."""
+
+
+def note_kind(name: str, *, on: HangsOn) -> Callable[[KindT], KindT]:
+    """Registers a record as the kind of line of that name, which hangs on that.
+
+    Raises: ValueError for a name that is taken, or that is not the default of the field `kind`.
+    """
+
+    def register(record: KindT) -> KindT:
+        fields = record.__pydantic_fields__
+        if fields["kind"].default != name:
+            raise ValueError(f"{record.__name__} does not say that its kind is {name!r}")
+        if NOTE_KINDS.setdefault(name, record) is not record:
+            raise ValueError(f"there is a kind of note {name!r} already")
+        record.hangs_on = on
+        return record
+
+    return register
 
 
 class Costs(Record):
@@ -71,6 +108,7 @@ class AppendixRecord(Record):
     failure: str = ""
 
 
+@note_kind("step", on=HangsOn.STEP)
 class StepNote(NoteLine):
     """The whole record of one step, on its candidate's commit.
 
@@ -119,6 +157,7 @@ class StepNote(NoteLine):
         return tuple(o.edit for o in self.edits if o.outcome.changed_text)
 
 
+@note_kind("config", on=HangsOn.START)
 class ConfigNote(NoteLine):
     """The resolved configuration, on a run's step 0: no secrets, no user info in URLs.
 
@@ -134,6 +173,7 @@ class ConfigNote(NoteLine):
     warnings: tuple[str, ...] = ()
 
 
+@note_kind("test", on=HangsOn.END)
 class TestNote(NoteLine):
     """The scores on the test split, on a run's end commit."""
 
@@ -146,6 +186,7 @@ class TestNote(NoteLine):
     final: float | None
 
 
+@note_kind("report", on=HangsOn.PROPOSAL)
 class ReportNote(NoteLine):
     """The report a person reads, as Markdown, on a proposal's tip."""
 
@@ -154,6 +195,7 @@ class ReportNote(NoteLine):
     markdown: str
 
 
+@note_kind("turned_down", on=HangsOn.PROPOSAL)
 class TurnedDownNote(NoteLine):
     """A person's word that a proposal is not wanted, on its tip: `why`, and when."""
 
@@ -163,6 +205,7 @@ class TurnedDownNote(NoteLine):
     time: datetime
 
 
+@note_kind("night", on=HangsOn.END)
 class NightNote(NoteLine):
     """What a night came to, on its end: scores on val, the last one of a fresh measurement.
 
@@ -178,6 +221,7 @@ class NightNote(NoteLine):
     costs: Costs = Costs()
 
 
+@note_kind("scores", on=HangsOn.SKILL)
 class ScoresLine(NoteLine):
     """One measurement of a skill object: per task key `[hard, soft]`, or null."""
 
@@ -190,6 +234,7 @@ class ScoresLine(NoteLine):
     tasks: dict[str, tuple[float, float] | None]
 
 
+@note_kind("rejected", on=HangsOn.SKILL)
 class RejectedLine(NoteLine):
     """A set of edits tried on one skill object and rejected, with the object they made.
 
@@ -231,6 +276,7 @@ class PairScores(Record):
     after: Score
 
 
+@note_kind("comparison", on=HangsOn.EPOCH)
 class ComparisonNote(NoteLine):
     """The same tasks attempted with two skills: the objects `before` and `after`.
 
@@ -261,6 +307,7 @@ class Renewal(StrEnum):
     """No pair of the kind that is looked at."""
 
 
+@note_kind("slow_update", on=HangsOn.EPOCH)
 class SlowUpdateNote(NoteLine):
     """What was written into the protected region, or why nothing was.
 
@@ -285,6 +332,7 @@ class SlowUpdateNote(NoteLine):
     prompts: dict[str, str] = Field(default_factory=dict)
 
 
+@note_kind("meta_skill", on=HangsOn.EPOCH)
 class MetaSkillNote(NoteLine):
     """The optimizer's memory that holds from here on, new or kept."""
 

@@ -1,4 +1,4 @@
-"""Where a run stands: its moments, its head, and its commits read back."""
+"""Where a run stands: its positions, its head, and its commits read back."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ class Mark(Record):
 
 
 class RunState(Record):
-    """Where a run stands after a commit: the trailer `Skillopt-State`, one line of JSON."""
+    """Where a run stands after a commit: its header `skillopt-state`, one line of JSON.
+
+    Runs made before have it in the trailer `Skillopt-State`.
+    """
 
     v: Literal[1] = 1
     run_id: str
@@ -87,7 +90,7 @@ class RunHead(Record):
 
 
 class RunCommit(Record):
-    """A commit of a run, read back from its trailers.
+    """A commit of a run, read back from its trailers and its state.
 
     `score` is what was measured, `bound` says that it is only an upper bound (validation was cut
     short), `None` is unmeasured.

@@ -1,7 +1,7 @@
 """What an endpoint takes: asked for at its best once, and what was refused is remembered.
 
 Pure, but for the memory, which several threads share. Nothing is guessed from a name or an
-address: an endpoint is known by what it refused and by what it then took.
+address: an endpoint is known by what it refused and by what it then accepted.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class RequestForm(NamedTuple):
         return form
 
     def with_form(self, feature: Feature, form: IntEnum) -> RequestForm:
-        """This fit with one feature in another form."""
+        """This form with one feature in another form."""
         change: dict[str, Any] = {feature.value: form}
         return self._replace(**change)
 
@@ -92,15 +92,15 @@ NAMES: dict[Feature, re.Pattern[str]] = {
 }
 
 
-def carried(request: ModelRequest, fit: RequestForm) -> list[Feature]:
-    """The features that a request has in it under a fit, and that could be sent otherwise."""
+def carried(request: ModelRequest, request_form: RequestForm) -> list[Feature]:
+    """The features that a request has in it under a form, and that could be sent otherwise."""
     asked = {
         Feature.ANSWER: request.answer_schema is not None,
         Feature.LIMIT: request.max_tokens is not None,
         Feature.TEMPERATURE: request.temperature is not None,
         Feature.SEED: request.seed is not None,
     }
-    return [feature for feature in Feature if asked[feature] and fit.lower_forms(feature)]
+    return [feature for feature in Feature if asked[feature] and request_form.lower_forms(feature)]
 
 
 def named_feature(complaint: str, features: list[Feature]) -> Feature | None:
@@ -114,21 +114,23 @@ class Endpoint:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._fit = RequestForm()
+        self._form = RequestForm()
         self._proven: set[tuple[Feature, IntEnum]] = set()
 
-    def fit_for(self, request: ModelRequest) -> RequestForm:
+    def form_for(self, request: ModelRequest) -> RequestForm:
         """The best form of this request that has not been refused."""
-        fit = self._fit
-        if fit.answer is AnswerForm.STRICT_SCHEMA and not allows_strict(request.answer_schema):
-            return fit.with_form(Feature.ANSWER, AnswerForm.SCHEMA)
-        return fit
+        request_form = self._form
+        if request_form.answer is AnswerForm.STRICT_SCHEMA and not allows_strict(
+            request.answer_schema
+        ):
+            return request_form.with_form(Feature.ANSWER, AnswerForm.SCHEMA)
+        return request_form
 
     def is_proven(self, feature: Feature, form: IntEnum) -> bool:
         """Whether a request with this form was answered before."""
         return (feature, form) in self._proven
 
-    def took(self, request: ModelRequest, start: RequestForm, taken: RequestForm) -> None:
+    def remember(self, request: ModelRequest, start: RequestForm, taken: RequestForm) -> None:
         """Remember that a request was answered under `taken` after it was refused under `start`."""
         with self._lock:
             for feature in Feature:
@@ -138,8 +140,8 @@ class Endpoint:
             self._proven.update((f, taken.form(f)) for f in carried(request, taken))
 
     def _lower(self, feature: Feature, form: IntEnum) -> None:
-        if form > self._fit.form(feature):
-            self._fit = self._fit.with_form(feature, form)
+        if form > self._form.form(feature):
+            self._form = self._form.with_form(feature, form)
 
 
 class Endpoints:
@@ -170,31 +172,31 @@ class FallbackPlan:
         self._patience = patience
         self._plan: Iterator[RequestForm] | None = None
         self._trials = 0
-        self.start = endpoint.fit_for(request)
-        self.fit = self.start
+        self.start = endpoint.form_for(request)
+        self.request_form = self.start
         self._firm = self.start
 
     def step(self, status: int | None, complaint: str) -> bool:
-        """Whether there is another form to try after a refusal; `fit` then is that form."""
+        """Whether there is another form to try after a refusal; `request_form` then is that form."""
         if status not in (400, 404, 422, 500, 501) or self._trials >= MAX_TRIALS:
             return False
         lower = self._named(complaint)
         if lower is None and status != 404:
             lower = self._unnamed(server_error=status >= 500)
         if lower is None:
-            self.fit = self._firm
+            self.request_form = self._firm
             return False
         self._trials += 1
-        self.fit = lower
+        self.request_form = lower
         return True
 
     def _named(self, complaint: str) -> RequestForm | None:
-        feature = named_feature(complaint, carried(self._request, self.fit))
+        feature = named_feature(complaint, carried(self._request, self.request_form))
         if feature is None:
             return None
-        known = self._endpoint.fit_for(self._request).form(feature)
-        form = max(known, self.fit.lower_forms(feature)[0])
-        self._firm = self.fit.with_form(feature, form)
+        known = self._endpoint.form_for(self._request).form(feature)
+        form = max(known, self.request_form.lower_forms(feature)[0])
+        self._firm = self.request_form.with_form(feature, form)
         self._plan = None
         return self._firm
 

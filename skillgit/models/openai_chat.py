@@ -10,7 +10,6 @@ import httpx2
 import openai
 
 from skillgit.config import ModelConfig, without_user_info
-from skillgit.config.trust import OFFICIAL_URL
 from skillgit.errors import BlockedError, ConfigError
 from skillgit.models.connection import Address, connect
 from skillgit.models.endpoint import Endpoints, FallbackPlan
@@ -47,7 +46,7 @@ class OpenAIChat:
         endpoints: Endpoints | None = None,
     ) -> None:
         key = _checked_key(config, api_key)
-        address = Address(config.base_url or OFFICIAL_URL)
+        address = Address(config.address or "")
         if key is None and not config.base_url:
             raise BlockedError(
                 f"there is no key for the model {config.model!r}", hint=_key_hint(config)
@@ -75,22 +74,22 @@ class OpenAIChat:
         """The model's answer, after as many retries and steps down as it takes."""
         endpoint = self._endpoints.at(self._url, request.model)
         retries = self._config.retries
-        descent = FallbackPlan(endpoint, request, patience=min(1, retries))
+        plan = FallbackPlan(endpoint, request, patience=min(1, retries))
         retried = 0
         while True:
-            result = self._attempt(request, descent)
+            result = self._attempt(request, plan)
             if isinstance(result, ModelReply):
-                endpoint.took(request, descent.start, descent.fit)
+                endpoint.remember(request, plan.start, plan.request_form)
                 return result
-            if _steps_down(descent, result):
+            if _steps_down(plan, result):
                 continue
             if not result.kind.worth_a_retry or retried >= retries:
                 raise result.error()
             self._clock.sleep(_pause(result, request, retried))
             retried += 1
 
-    def _attempt(self, request: ModelRequest, descent: FallbackPlan) -> ModelReply | Failure:
-        payload: dict[str, Any] = to_payload(request, descent.fit)
+    def _attempt(self, request: ModelRequest, plan: FallbackPlan) -> ModelReply | Failure:
+        payload: dict[str, Any] = to_payload(request, plan.request_form)
         try:
             with self._in_flight:
                 started = self._clock.monotonic()
@@ -177,12 +176,12 @@ def _complaint(status: int, said: str, code: str, model: str) -> str | None:
     return said.replace(model, "") if model else said
 
 
-def _steps_down(descent: FallbackPlan, failure: Failure) -> bool:
+def _steps_down(plan: FallbackPlan, failure: Failure) -> bool:
     if failure.status is None or failure.complaint is None:
         return False
     if failure.kind is FailureKind.BLOCKED and failure.status != 404:
         return False
-    return descent.step(failure.status, failure.complaint)
+    return plan.step(failure.status, failure.complaint)
 
 
 def _pause(failure: Failure, request: ModelRequest, retried: int) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
 
@@ -25,43 +25,67 @@ class BodyError(Exception):
         self.code = code
 
 
-# ── what is sent ─────────────────────────────────────────────────────────────────────────────
-
-
-def to_payload(request: ModelRequest, fit: RequestForm) -> dict[str, JsonValue]:
-    """The body of a request, with only what this fit sends."""
+def to_payload(request: ModelRequest, request_form: RequestForm) -> dict[str, JsonValue]:
+    """The body of a request, with only what this form sends."""
     payload: dict[str, JsonValue] = {
         "model": request.model,
-        "messages": [_message(message) for message in request.messages],
+        "messages": [_message(message) for message in _with_schema(request, request_form)],
     }
     if request.tools:
         payload["tools"] = [_tool(tool) for tool in request.tools]
-    if request.answer_schema is not None and fit.answer is not AnswerForm.FREE:
-        payload["response_format"] = _response_format(request.answer_schema, fit.answer)
-    if request.max_tokens is not None and fit.limit is not LimitForm.UNSENT:
-        payload[fit.limit.name.lower()] = request.max_tokens
-    if request.temperature is not None and fit.temperature is Sending.SENT:
+    if request.answer_schema is not None and request_form.answer is not AnswerForm.FREE:
+        payload["response_format"] = _response_format(request.answer_schema, request_form.answer)
+    if request.max_tokens is not None and request_form.limit is not LimitForm.UNSENT:
+        payload[request_form.limit.name.lower()] = request.max_tokens
+    if request.temperature is not None and request_form.temperature is Sending.SENT:
         payload["temperature"] = request.temperature
-    if request.seed is not None and fit.seed is Sending.SENT:
+    if request.seed is not None and request_form.seed is Sending.SENT:
         payload["seed"] = request.seed
     return payload
+
+
+def _with_schema(request: ModelRequest, request_form: RequestForm) -> tuple[Message, ...]:
+    """The messages, the last with the answer's schema in words where nothing else carries it."""
+    carried = request_form.answer not in (AnswerForm.OBJECT, AnswerForm.FREE)
+    if request.answer_schema is None or carried or not request.messages:
+        return request.messages
+    *before, last = request.messages
+    if _has_schema(last.content, request.answer_schema):
+        return request.messages
+    schema = json.dumps(request.answer_schema, ensure_ascii=False)
+    told = f"{last.content.rstrip()}\n\n{_ANSWER}\n\n```json\n{schema}\n```\n"
+    return (*before, last.model_copy(update={"content": told}))
+
+
+_ANSWER = "Answer with one JSON object and nothing else. It fits this schema:"
+
+
+def _has_schema(text: str, schema: dict[str, JsonValue]) -> bool:
+    """Whether a project's own prompt has put the schema into its text."""
+    title = schema.get("title")
+    return isinstance(title, str) and f'"title": "{title}"' in text
 
 
 def _message(message: Message) -> dict[str, JsonValue]:
     sent: dict[str, JsonValue] = {"role": message.role.value, "content": message.content}
     if message.tool_calls:
         sent["content"] = message.content or None
-        sent["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for call in message.tool_calls
-        ]
+        sent["tool_calls"] = calls_to_wire(message.tool_calls)
     if message.role is Speaker.TOOL:
         sent["tool_call_id"] = message.tool_call_id
     return sent
+
+
+def calls_to_wire(calls: Iterable[ToolCall]) -> list[JsonValue]:
+    """Tool calls as a message carries them."""
+    return [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments},
+        }
+        for call in calls
+    ]
 
 
 def _tool(tool: ToolSpec) -> dict[str, JsonValue]:
@@ -89,9 +113,6 @@ def _response_format(schema: dict[str, JsonValue], form: AnswerForm) -> dict[str
     }
 
 
-# ── what comes back ──────────────────────────────────────────────────────────────────────────
-
-
 def read_reply(body: bytes, *, milliseconds: int) -> ModelReply:
     """The answer in a body.
 
@@ -109,10 +130,10 @@ def read_reply(body: bytes, *, milliseconds: int) -> ModelReply:
         raise BodyError("the reply has no message")
     finish_reason = choice.get("finish_reason")
     ending = clean_text(finish_reason) if isinstance(finish_reason, str) else "stop"
-    tool_calls = tuple(_tool_calls(message.get("tool_calls")))
-    text = _text(message.get("content"))
+    tool_calls = tuple(calls_from_wire(message.get("tool_calls")))
+    text = text_from_wire(message.get("content"))
     if text is None:
-        text = _text(message.get("refusal"))
+        text = text_from_wire(message.get("refusal"))
     if text is None and not tool_calls and ending not in EMPTY_ENDINGS:
         raise BodyError("the reply has no content")
     return ModelReply(
@@ -171,7 +192,7 @@ def _described(parsed: dict[str, JsonValue], whole: str) -> tuple[str, str]:
     return clean_text(text), clean_text(str(code))
 
 
-def _text(content: JsonValue) -> str | None:
+def text_from_wire(content: JsonValue) -> str | None:
     """Content as text: a string, or the text parts of a list joined; `None` if there is none."""
     if isinstance(content, str):
         return clean_text(content)
@@ -185,7 +206,8 @@ def _text(content: JsonValue) -> str | None:
     return clean_text("".join(parts))
 
 
-def _tool_calls(calls: JsonValue) -> Iterator[ToolCall]:
+def calls_from_wire(calls: JsonValue) -> Iterator[ToolCall]:
+    """The tool calls in a message."""
     if not isinstance(calls, list):
         return
     for number, call in enumerate(calls):

@@ -23,25 +23,13 @@ from skillgit.prompting.answers import (
     Texts,
     kind_of,
 )
-from skillgit.records import MAIN_ALIAS, Edit, EditOp, Skill
+from skillgit.records import MAIN_ALIAS, Edit, EditOp
+from skillgit.records.edits import OPERATIONS
 
 MAX_MESSAGE = 200
 
 _DIGITS = re.compile(r"\d{1,6}")
-
-_OPERATIONS = {
-    "add": "add",
-    "append": "add",
-    "insert_after": "add",
-    "delete": "delete",
-    "remove": "delete",
-    "replace": "replace",
-}
-
-
-def targets_of(skill: Skill) -> tuple[str, ...]:
-    """The names an edit may give a document: the alias of the main one, then every path."""
-    return (MAIN_ALIAS, *(document.path for document in skill.documents))
+_BY_NAME = {alias: op.value for op, known in OPERATIONS.items() for alias in known.aliases}
 
 
 def operation_named(value: JsonValue) -> str:
@@ -50,10 +38,10 @@ def operation_named(value: JsonValue) -> str:
     Raises: ReplyError.
     """
     name = value.strip().lower() if isinstance(value, str) else ""
-    if name not in _OPERATIONS:
+    if name not in _BY_NAME:
         shown = repr(value)[:MAX_MESSAGE] if isinstance(value, str) else kind_of(value)
         raise ReplyError(f"op is {shown}, not add, replace or delete")
-    return _OPERATIONS[name]
+    return _BY_NAME[name]
 
 
 def number_in(value: JsonValue) -> int:
@@ -101,7 +89,7 @@ class EditAnswer(Answer):
         if self.is_by_line:
             edit = numbered.edit(op, self.line, self.text)
         else:
-            target, anchor = _place(self.target.strip(), self.anchor, targets_of(numbered.skill))
+            target, anchor = _place(self.target.strip(), self.anchor, numbered.skill.targets)
             content = unwrapped(self.content or self.text)
             edit = Edit(op=op, target=target, anchor=anchor, content=content)
         return edit.model_copy(

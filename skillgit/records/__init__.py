@@ -21,7 +21,6 @@ from skillgit.records.calls import (
     Usage,
 )
 from skillgit.records.edits import (
-    MAIN_ALIAS,
     Edit,
     EditOp,
     EditOutcome,
@@ -48,6 +47,7 @@ from skillgit.records.rollouts import (
     Score,
 )
 from skillgit.records.skills import (
+    MAIN_ALIAS,
     Skill,
     SkillDocument,
 )

@@ -6,9 +6,7 @@ from collections.abc import Collection
 from enum import StrEnum
 
 from skillgit.records.base import Record
-
-MAIN_ALIAS = "skill"
-"""What an edit's target may call the main document instead of its path."""
+from skillgit.records.skills import MAIN_ALIAS
 
 
 class EditOp(StrEnum):
@@ -17,6 +15,64 @@ class EditOp(StrEnum):
     ADD = "add"
     DELETE = "delete"
     REPLACE = "replace"
+
+
+class Phrase(Record):
+    """How an operation is put into words: `{anchor}` and `{content}` stand for those of the edit.
+
+    `anchored` is for an operation that may have an anchor, and has one.
+    """
+
+    plain: str
+    anchored: str | None = None
+
+    def fill(self, anchor: str, content: str, *, is_anchored: bool) -> str:
+        """The phrase with an edit's texts in it, as they are to be shown."""
+        template = self.anchored if is_anchored and self.anchored is not None else self.plain
+        return template.format(anchor=anchor, content=content)
+
+
+class Operation(Record):
+    """A kind of change: what a model may call it, what it does, and how it is put into words.
+
+    `in_message` is for commits, `in_prompt` for the optimizer, `in_markdown` for pull requests.
+    """
+
+    aliases: tuple[str, ...]
+    takes_out_anchor: bool
+    brings_content: bool
+    in_message: Phrase
+    in_prompt: Phrase
+    in_markdown: Phrase
+
+
+OPERATIONS: dict[EditOp, Operation] = {
+    EditOp.ADD: Operation(
+        aliases=("add", "append", "insert_after"),
+        takes_out_anchor=False,
+        brings_content=True,
+        in_message=Phrase(plain="add {content}", anchored="add {content} after {anchor}"),
+        in_prompt=Phrase(plain="{content}", anchored="after={anchor} {content}"),
+        in_markdown=Phrase(plain="**add** {content}", anchored="**add** {content} after {anchor}"),
+    ),
+    EditOp.DELETE: Operation(
+        aliases=("delete", "remove"),
+        takes_out_anchor=True,
+        brings_content=False,
+        in_message=Phrase(plain="delete {anchor}"),
+        in_prompt=Phrase(plain="target={anchor}"),
+        in_markdown=Phrase(plain="**delete** {anchor}"),
+    ),
+    EditOp.REPLACE: Operation(
+        aliases=("replace",),
+        takes_out_anchor=True,
+        brings_content=True,
+        in_message=Phrase(plain="replace {anchor} with {content}"),
+        in_prompt=Phrase(plain="target={anchor} → {content}"),
+        in_markdown=Phrase(plain="**replace** {anchor} **by** {content}"),
+    ),
+}
+"""Every operation. A new one is an entry here, and a plan in `skillgit.editing.apply`."""
 
 
 class SourceType(StrEnum):
@@ -47,6 +103,11 @@ class Edit(Record):
     source_type: SourceType = SourceType.FAILURE
     merge_level: int = 0
     task_ids: tuple[str, ...] = ()
+
+    @property
+    def operation(self) -> Operation:
+        """What there is to know of its kind of change."""
+        return OPERATIONS[self.op]
 
 
 class Outcome(StrEnum):

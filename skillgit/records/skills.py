@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from skillgit.records.base import Record
+
+MAIN_ALIAS = "skill"
+"""What an edit may call a skill's main document."""
+
+
+def path_meant(target: str, main: str) -> str:
+    """The path of the document that an edit's target names, where `main` is the main document's.
+
+    A target that is not the alias is a path itself, of a document or of none.
+    """
+    return main if target == MAIN_ALIAS else target
 
 
 class SkillDocument(Record):
@@ -10,6 +23,11 @@ class SkillDocument(Record):
 
     path: str
     data: bytes
+
+    @cached_property
+    def text(self) -> str:
+        """The bytes as text; what is not UTF-8 is replaced, so this is for reading alone."""
+        return self.data.decode("utf-8", "replace")
 
 
 class Skill(Record):
@@ -22,6 +40,21 @@ class Skill(Record):
     def main(self) -> SkillDocument:
         """The document that the alias `skill` means."""
         return self.documents[0]
+
+    @property
+    def text(self) -> str:
+        """All documents' texts, one below the other."""
+        return "\n".join(document.text for document in self.documents)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The names an edit may give a document: the alias of the main one, then every path."""
+        return (MAIN_ALIAS, *(document.path for document in self.documents))
+
+    def path_of(self, target: str) -> str | None:
+        """The path of the document that an edit's target names; `None` when there is none."""
+        path = path_meant(target, self.main.path)
+        return path if any(document.path == path for document in self.documents) else None
 
     def with_document(self, path: str, data: bytes) -> Skill:
         """This skill with one document's bytes replaced."""

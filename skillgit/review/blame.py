@@ -10,15 +10,22 @@ from collections.abc import Sequence
 
 from skillgit.editing.matching import LIST_MARK
 from skillgit.history import NoteLine, StepNote
-from skillgit.history.notes import ComparisonNote, PairKind, PairScores, SlowUpdateNote
-from skillgit.history.trailers import ParsedTrailers, parse_commit, quoted_commits
+from skillgit.history.notes import (
+    ComparisonNote,
+    MetaSkillNote,
+    PairKind,
+    PairScores,
+    SlowUpdateNote,
+)
+from skillgit.history.trailers import ParsedTrailers, epoch_named, parse_commit, quoted_commits
 from skillgit.records import Action, Edit, FailurePattern, RawPatch, Record
 from skillgit.review.hunks import folded
 from skillgit.store.git.repository import Repository
-from skillgit.store.git.trees import commit_at, message_of
+from skillgit.store.git.trees import author_of, commit_at, message_of
 from skillgit.store.runs.version_notes import NotedVersions
 from skillgit.store.skills.blame import BlamedLine
 
+_OF_EPOCHS = (ComparisonNote, MetaSkillNote, SlowUpdateNote)
 _ASKS = (PairKind.REGRESSED, PairKind.PERSISTENT_FAIL)
 
 
@@ -61,12 +68,14 @@ class Tracer:
         self._noted = noted
         self._targets = {path, *(["skill"] if is_main else [])}
         self._versions: dict[str, tuple[ParsedTrailers, ...]] = {}
+        self._authors: dict[str, str] = {}
         self._lines: dict[tuple[str, int, Action], tuple[NoteLine, ...]] = {}
 
     def trace(self, line: BlamedLine) -> TracedLine:
         """The line with the version that it came with."""
         versions = self._of(line.commit)
-        found = [self._origin(trailers, line.text) for trailers in versions]
+        commit = line.commit or ""
+        found = [self._origin(trailers, commit, line.text) for trailers in versions]
         origin = (
             next((o for o in found if o.tasks or o.edit or o.pairs), found[0]) if found else None
         )
@@ -79,14 +88,15 @@ class Tracer:
         if commit not in self._versions:
             message = message_of(commit_at(self._git, commit))
             own = parse_commit(message)
+            self._authors[commit] = author_of(commit_at(self._git, commit)) if own else ""
             quoted = quoted_commits(message) if own is None else (own,)
             self._versions[commit] = tuple(sorted(quoted, key=lambda t: t.step, reverse=True))
         return self._versions[commit]
 
-    def _origin(self, trailers: ParsedTrailers, text: str) -> Origin:
-        lines = self._notes(trailers)
+    def _origin(self, trailers: ParsedTrailers, commit: str, text: str) -> Origin:
+        lines = self._notes(trailers, commit)
         is_epoch = trailers.action is Action.EPOCH
-        step = f"e{trailers.state.epoch}" if is_epoch else str(trailers.step)
+        step = f"e{self._epoch(trailers, commit, lines)}" if is_epoch else str(trailers.step)
         origin = Origin(
             run=trailers.run,
             version=f"{trailers.run}@{step}",
@@ -99,11 +109,19 @@ class Tracer:
                 return origin.model_copy(update=self._of_step(line, text))
         return origin.model_copy(update=_of_guidance(lines, text)) if is_epoch else origin
 
-    def _notes(self, trailers: ParsedTrailers) -> tuple[NoteLine, ...]:
-        key = (trailers.state.run_id, trailers.step, trailers.action)
+    def _notes(self, trailers: ParsedTrailers, commit: str) -> tuple[NoteLine, ...]:
+        key = (commit, trailers.step, trailers.action)
         if key not in self._lines:
-            self._lines[key] = self._noted.lines(trailers)
+            self._lines[key] = self._noted.lines(trailers, author=self._authors[commit])
         return self._lines[key]
+
+    def _epoch(self, trailers: ParsedTrailers, commit: str, lines: Sequence[NoteLine]) -> int | str:
+        """The epoch whose end a version is: its notes have it, or else its subject."""
+        if trailers.state is not None:
+            return trailers.state.epoch
+        noted = (line.epoch for line in lines if isinstance(line, _OF_EPOCHS))
+        named = epoch_named(message_of(commit_at(self._git, commit)))
+        return next(noted, named or "?")
 
     def _of_step(self, note: StepNote, text: str) -> dict[str, object]:
         update: dict[str, object] = {"before": note.score_before, "after": note.score_after}

@@ -14,7 +14,8 @@ from unidiff.patch import Hunk as DiffHunk
 from unidiff.patch import PatchSet
 
 from skillgit.errors import RepositoryError
-from skillgit.records import EditOp, EditOutcome, Record
+from skillgit.records import EditOutcome, Record
+from skillgit.records.skills import path_meant
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
 
@@ -92,7 +93,7 @@ def _attributed(hunk: Hunk, applied: Sequence[EditOutcome], main_path: str) -> A
 def _last_line(outcome: EditOutcome, hunk: Hunk) -> int:
     """The line of the hunk that an edit's text ends on; the hunk's last where it is not plain."""
     edit = outcome.edit
-    sign, text = ("-", edit.anchor) if edit.op is EditOp.DELETE else ("+", edit.content)
+    sign, text = ("+", edit.content) if edit.operation.brings_content else ("-", edit.anchor)
     wanted = folded(text.strip().rpartition("\n")[2])
     for index, line in enumerate(hunk.lines):
         if line.startswith(sign) and wanted in folded(line[1:]):
@@ -113,17 +114,15 @@ def _hunk(path: str, hunk: DiffHunk) -> Hunk:
 
 def _made(outcome: EditOutcome, hunk: Hunk, *, main_path: str) -> bool:
     edit = outcome.edit
-    if hunk.path != (main_path if edit.target == "skill" else edit.target):
+    if hunk.path != path_meant(edit.target, main_path):
         return False
     added, removed = folded("\n".join(hunk.added)), folded("\n".join(hunk.removed))
-    brought = folded(edit.content) in added
-    match edit.op:
-        case EditOp.ADD:
-            return bool(edit.content.strip()) and brought
-        case EditOp.DELETE:
-            return folded(edit.anchor) in removed
-        case EditOp.REPLACE:
-            return brought and folded(edit.anchor) in removed
+    does = edit.operation
+    if does.brings_content and folded(edit.content) not in added:
+        return False
+    if does.takes_out_anchor:
+        return folded(edit.anchor) in removed
+    return bool(edit.content.strip())
 
 
 def folded(text: str) -> str:

@@ -29,11 +29,16 @@ from skillgit.records.canonical import fingerprint
 KEPT_BYTES = 1_000_000
 """How much of a program's output is kept. Unit: bytes."""
 
+MARK = "SKILLGIT_PROCESS"
+"""The variable by which all that a program has started is found again, where there is `/proc`."""
+
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 _SHORTEST_SECRET = 8
 _KEPT_ERRORS = 16_000
 _CHUNK = 65_536
 _PIPES_CLOSE_WITHIN = 5.0
+_SWEEPS = 50
+_PROC = Path("/proc")
 
 
 class CommandRequest(Record):
@@ -270,15 +275,6 @@ def printable_command(command: Sequence[str]) -> str:
         part if part and part.isprintable() and " " not in part else repr(part) for part in command
     )
     return " ".join(quoted)
-
-
-# ── Ending a program together with everything that it has started.
-
-MARK = "SKILLGIT_PROCESS"
-"""The variable by which all that a program has started is found again, where there is `/proc`."""
-
-_SWEEPS = 50
-_PROC = Path("/proc")
 
 
 def end_tree(process: subprocess.Popen[bytes], mark: str) -> None:

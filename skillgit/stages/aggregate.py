@@ -97,8 +97,12 @@ def merge_patches(
     merge_batch_size: int,
     workers: int,
     meta_skill: str,
+    ask: bool = True,
 ) -> Merged:
     """One list of edits: failures merged among themselves, successes too, then both.
+
+    Without `ask`, nobody is asked: of the edits that answer the same reasons the first stands for
+    all of them.
 
     Where a merge fails, its edits are strung together, failures first. An edit's support counts
     the distinct trajectories behind all the edits it stands for.
@@ -107,6 +111,8 @@ def merge_patches(
     if merge_batch_size < 2:
         raise ValueError(f"a merge takes at least two patches, not {merge_batch_size}")
     fold = EditDeduplicator(skill)
+    if not ask:
+        return _merged_by_reason(raw_patches, fold)
 
     def merge(job: _Job) -> _Group:
         return _merge(job, skill, optimizer, fold, meta_skill)
@@ -130,6 +136,16 @@ def merge_patches(
         fallback=bool(last.failures),
         failures=last.failures,
     )
+
+
+def _merged_by_reason(raw_patches: Sequence[RawPatch], fold: EditDeduplicator) -> Merged:
+    groups: dict[str, list[SupportedEdit]] = {}
+    for source_type in SourceType:
+        for edits in supported_patches(raw_patches, source_type):
+            for supported in fold(edits):
+                groups.setdefault(supported.edit.rationale, []).append(supported)
+    merged = [SupportedEdit.of(g[0].edit, g, merged=len(g) > 1) for g in groups.values()]
+    return Merged(edits=tuple(supported.edit for supported in fold(merged)))
 
 
 def _jobs(

@@ -73,7 +73,7 @@ def numbered_skill(numbered: NumberedSkill) -> str:
 
 def shown_document(document: SkillDocument) -> str:
     """One document under its path, in a fence."""
-    return f"`{document.path}`\n\n{fenced(document.data.decode('utf-8', 'replace'))}"
+    return f"`{document.path}`\n\n{fenced(document.text)}"
 
 
 def shown_edits(edits: Sequence[Edit]) -> str:

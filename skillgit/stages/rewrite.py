@@ -26,7 +26,6 @@ from skillgit.runtime.pool import ordered_map
 from skillgit.stages.reflect import Analysis, Analysts, Shown
 from skillgit.stages.rendering import NOTHING_YET, fenced, shown_document, shown_edits, shown_skill
 from skillgit.stages.schedule import in_batches
-from skillgit.stages.update import target_path
 
 REWRITE = "rewrite"
 MERGE = "merge_rewrites"
@@ -147,7 +146,7 @@ def rewrite_from_suggestions(
     Shape: one outcome per suggestion, in their order.
     Raises: BlockedError, BudgetError.
     """
-    paths = [target_path(skill, edit) for edit in suggestions]
+    paths = [skill.path_of(edit.target) for edit in suggestions]
     outcomes = [EditOutcome(edit=edit, outcome=Outcome.UNKNOWN_TARGET) for edit in suggestions]
     candidate, failures = skill, list[str]()
     for document in skill.documents:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from skillgit.records import MAIN_ALIAS, Edit, RawPatch, Skill, SourceType
+from skillgit.records import Edit, RawPatch, Skill, SourceType
+from skillgit.records.skills import path_meant
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,7 @@ class EditDeduplicator:
 
     def key(self, edit: Edit) -> tuple[str, ...]:
         """What two edits have in common when they are the same."""
-        target = MAIN_ALIAS if edit.target == self._main else edit.target
-        return (edit.op.value, target, edit.anchor, edit.content)
+        return (edit.op.value, path_meant(edit.target, self._main), edit.anchor, edit.content)
 
 
 def supported_patches(
@@ -73,10 +73,16 @@ def supported_patches(
         tuple(
             SupportedEdit(edit, (MinibatchSupport(index, edit.task_ids, edit.support_count),))
             for edit in raw.patch.edits
+            if edit.support_count
         )
         for index, raw in enumerate(raw_patches)
         if raw.source_type is source_type and raw.patch.edits
     ]
+
+
+def unsupported(raw_patches: Sequence[RawPatch]) -> tuple[Edit, ...]:
+    """The edits that nothing stands behind: they answer no reason that was shown."""
+    return tuple(e for raw in raw_patches for e in raw.patch.edits if not e.support_count)
 
 
 def _united(support: Iterable[MinibatchSupport]) -> tuple[MinibatchSupport, ...]:

@@ -8,7 +8,7 @@ from skillgit.editing.apply import apply_edits
 from skillgit.editing.document import Document, Region
 from skillgit.errors import DocumentError
 from skillgit.gate.guards.length import is_too_long
-from skillgit.records import MAIN_ALIAS, Edit, EditOp, EditOutcome, Outcome, Skill, SkillDocument
+from skillgit.records import Edit, EditOutcome, Outcome, Skill, SkillDocument
 
 
 def update_skill(
@@ -27,16 +27,17 @@ def update_skill(
     outcomes = [EditOutcome(edit=edit, outcome=Outcome.UNKNOWN_TARGET) for edit in edits]
     candidate = skill
     for document in skill.documents:
-        places = [i for i, edit in enumerate(edits) if target_path(skill, edit) == document.path]
+        places = [i for i, edit in enumerate(edits) if skill.path_of(edit.target) == document.path]
         if not places:
             continue
-        rejected = [edit for edit in known_rejected if target_path(skill, edit) == document.path]
+        rejected = [edit for edit in known_rejected if skill.path_of(edit.target) == document.path]
         try:
             data, done = apply_edits(
                 document.data,
                 [edits[i] for i in places],
                 known_rejected=rejected,
                 region=region,
+                place_missing=region is None,
             )
         except DocumentError as error:
             raise _naming(document, error) from error
@@ -74,14 +75,7 @@ def update_within(
 
 
 def _adds_text(outcome: EditOutcome) -> bool:
-    return outcome.outcome.changed_text and outcome.edit.op is not EditOp.DELETE
-
-
-def target_path(skill: Skill, edit: Edit) -> str | None:
-    """The path of the document an edit names, or `None`; `memory` is the nights' word."""
-    if edit.target == MAIN_ALIAS:
-        return skill.main.path
-    return next((d.path for d in skill.documents if d.path == edit.target), None)
+    return outcome.outcome.changed_text and outcome.edit.operation.brings_content
 
 
 def check_skill(skill: Skill) -> None:

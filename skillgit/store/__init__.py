@@ -1,4 +1,9 @@
-"""Everything git: pygit2 is imported here alone. Other rooms see `ports.Store`."""
+"""What is kept in git: runs as branches, records as notes, the best version as a tag.
+
+pygit2 is imported here alone, which a contract checks. The git command line is run by
+`git.git_cli`, which the command line uses, too, for what it shows a person. The loop sees none
+of it but `ports.Store`.
+"""
 
 from __future__ import annotations
 

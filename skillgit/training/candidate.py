@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from skillgit.config import Config, LrMode, UpdateMode
+from skillgit.config import Config, LrMode, Style, UpdateMode
 from skillgit.gate import mean_score
 from skillgit.gate.guards.length import is_too_long
 from skillgit.history import AppendixRecord
@@ -33,7 +33,7 @@ from skillgit.stages.learning_rate import (
     decide_autonomous_learning_rate,
     scheduled_learning_rate,
 )
-from skillgit.stages.reflect import Analysts, run_minibatch_reflect
+from skillgit.stages.reflect import RULE_WRITERS, Analysts, run_minibatch_reflect
 from skillgit.stages.rewrite import (
     AUTHORS,
     Rewritten,
@@ -42,7 +42,8 @@ from skillgit.stages.rewrite import (
     rewrite_from_suggestions,
 )
 from skillgit.stages.select import rank_and_select
-from skillgit.stages.update import target_path, update_within
+from skillgit.stages.support import unsupported
+from skillgit.stages.update import update_within
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class StepInputs:
     progress: Progress
 
 
-class Proposal(Record):
+class Candidate(Record):
     """A candidate with all that led to it; every edit proposed has one outcome.
 
     `edited` is the candidate before notes were added to its appendix.
@@ -81,7 +82,7 @@ class Proposal(Record):
     appendix: AppendixRecord | None = None
 
 
-def propose(inputs: StepInputs, batches: Sequence[Sequence[GradedRollout]]) -> Proposal:
+def build_candidate(inputs: StepInputs, batches: Sequence[Sequence[GradedRollout]]) -> Candidate:
     """The candidate that a step's rollouts ask for.
 
     Shape: the rollouts batch by batch; each batch is reflected on by itself.
@@ -128,6 +129,8 @@ def _reflect(
 def _analysts(config: Config) -> Analysts | None:
     if config.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
         return AUTHORS
+    if config.optimizer.style is Style.PLAIN:
+        return RULE_WRITERS
     if config.reflect.skill_aware:
         return aware_analysts(config.reflect.appendix_source)
     return None
@@ -138,7 +141,7 @@ def _analysts(config: Config) -> Analysts | None:
 
 def _by_edits(
     inputs: StepInputs, raw_patches: tuple[RawPatch, ...], graded: Sequence[GradedRollout]
-) -> Proposal:
+) -> Candidate:
     """The patches merged into one list, clipped to the learning rate, and made into a text."""
     config, skill = inputs.config, inputs.skill
 
@@ -150,6 +153,7 @@ def _by_edits(
         merge_batch_size=config.train.merge_batch_size,
         workers=inputs.optimizer.workers,
         meta_skill=inputs.meta_skill,
+        ask=config.optimizer.style is Style.FULL,
     )
     known, fresh = _known_apart(inputs, merged.edits)
 
@@ -157,12 +161,17 @@ def _by_edits(
     inputs.progress.begin("select")
     rate = _learning_rate(inputs, fresh, graded)
     selection = rank_and_select(
-        fresh, rate.learning_rate, skill, inputs.optimizer, meta_skill=inputs.meta_skill
+        fresh,
+        rate.learning_rate,
+        skill,
+        inputs.optimizer,
+        meta_skill=inputs.meta_skill,
+        ask=config.optimizer.style is Style.FULL,
     )
 
     # Update: the edits are tried on the documents, each with its outcome.
     updated = _updated(inputs, selection)
-    return Proposal(
+    return Candidate(
         candidate=updated.skill,
         edited=updated.skill,
         raw_patches=raw_patches,
@@ -172,6 +181,7 @@ def _by_edits(
             *updated.outcomes,
             *(EditOutcome(edit=e, outcome=Outcome.OVER_BUDGET) for e in selection.over_budget),
             *(EditOutcome(edit=e, outcome=Outcome.KNOWN_REJECTED) for e in known),
+            *(EditOutcome(edit=e, outcome=Outcome.UNSUPPORTED) for e in unsupported(raw_patches)),
         ),
         ranking=selection.reasoning,
         ranking_fallback=selection.fallback,
@@ -183,7 +193,7 @@ def _known_apart(inputs: StepInputs, edits: Sequence[Edit]) -> tuple[list[Edit],
     """The edits that were rejected alone on this very text, and all others."""
 
     def content(edit: Edit) -> tuple[str | None, ...]:
-        return (edit.op, target_path(inputs.skill, edit), edit.anchor, edit.content)
+        return (edit.op, inputs.skill.path_of(edit.target), edit.anchor, edit.content)
 
     alone = {content(edit) for edit in inputs.rejected}
     known = [edit for edit in edits if content(edit) in alone]
@@ -243,7 +253,7 @@ def _within_length(inputs: StepInputs, rewritten: Rewritten) -> Rewritten:
 # ── whole documents ──────────────────────────────────────────────────────────────────────────
 
 
-def _by_draft(inputs: StepInputs, raw_patches: tuple[RawPatch, ...]) -> Proposal:
+def _by_draft(inputs: StepInputs, raw_patches: tuple[RawPatch, ...]) -> Candidate:
     """The documents that the analysts wrote, merged into one; no learning rate bounds it."""
     config, skill = inputs.config, inputs.skill
     merged = merge_drafts(
@@ -255,7 +265,7 @@ def _by_draft(inputs: StepInputs, raw_patches: tuple[RawPatch, ...]) -> Proposal
         meta_skill=inputs.meta_skill,
     )
     updated = _drafted(inputs, merged.edit)
-    return Proposal(
+    return Candidate(
         candidate=updated.skill,
         edited=updated.skill,
         raw_patches=raw_patches,
@@ -279,7 +289,7 @@ def _drafted(inputs: StepInputs, edit: Edit | None) -> Rewritten:
 # ── notes on lapses ──────────────────────────────────────────────────────────────────────────
 
 
-def _with_notes(inputs: StepInputs, proposal: Proposal) -> Proposal:
+def _with_notes(inputs: StepInputs, proposal: Candidate) -> Candidate:
     """The proposal with a note in its appendix for every lapse that the analysts saw."""
     lapses = [lapse for patch in proposal.raw_patches for lapse in patch.lapses]
     if not lapses:

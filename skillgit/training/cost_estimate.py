@@ -52,9 +52,9 @@ class Estimate(Record):
     is_guess: bool
 
 
-def estimate(setup: Training, standing: TrainingState | None, seen: Seen) -> Estimate:
+def estimate(setup: Training, state: TrainingState | None, seen: Seen) -> Estimate:
     """What is to come of a run. `seen` are calls and their tokens by role, as the journal has them."""
-    most, likely = most_calls(setup, standing), likely_calls(setup, standing)
+    most, likely = most_calls(setup, state), likely_calls(setup, state)
     longest = {role: _longest(setup, role) for role in most}
     usual = {role: _usual(setup, role, seen) for role in likely}
     return Estimate(
@@ -64,16 +64,16 @@ def estimate(setup: Training, standing: TrainingState | None, seen: Seen) -> Est
     )
 
 
-def likely_calls(setup: Training, standing: TrainingState | None) -> dict[Role, int]:
+def likely_calls(setup: Training, state: TrainingState | None) -> dict[Role, int]:
     """Calls of each role as they are likely, from where the run stands to its end."""
     gate = setup.config.gate
-    score = standing.state.current.score if standing else None
+    score = state.current.score if state else None
     failing = FAILING if score is None else 1 - score
     calls: Counter[Role] = Counter()
     share = gate.repeats * (CURTAILED if gate.enabled and gate.curtail else 1.0)
-    if standing is None:
+    if state is None:
         calls += _attempts(setup.tasks.val, gate.repeats)
-    for step in range((standing.step if standing else 0) + 1, setup.total_steps + 1):
+    for step in range((state.step if state else 0) + 1, setup.total_steps + 1):
         batches = setup.batches_of(step)
         calls += _attempts([*chain.from_iterable(batches)], 1.0)
         calls += _attempts(setup.tasks.val, share)
@@ -81,18 +81,18 @@ def likely_calls(setup: Training, standing: TrainingState | None) -> dict[Role, 
         calls[Role.OPTIMIZER] += optimizer_calls(setup, summed(cut))
         if gate.enabled and is_refresh_due(setup, setup.position(step)):
             calls += _attempts(setup.tasks.val, gate.repeats)
-    calls += _epoch_ends(setup, standing)
-    if not (standing and standing.ended):
+    calls += _epoch_ends(setup, state)
+    if not (state and state.ended):
         calls += _attempts(setup.tasks.test, 2.0)
         if gate.refresh_every and setup.config.target.samples:
             calls += _attempts(setup.tasks.val, gate.repeats)
-    most = most_calls(setup, standing)
+    most = most_calls(setup, state)
     return {role: min(n, most.get(role, n)) for role, n in calls.items()}
 
 
-def _epoch_ends(setup: Training, standing: TrainingState | None) -> Counter[Role]:
+def _epoch_ends(setup: Training, state: TrainingState | None) -> Counter[Role]:
     config = setup.config
-    done = standing.step // setup.steps_per_epoch if standing else 1
+    done = state.step // setup.steps_per_epoch if state else 1
     epochs = max(0, config.train.epochs - max(1, done))
     memories = config.slow_update.enabled + config.meta_skill.enabled
     calls: Counter[Role] = Counter()
@@ -198,16 +198,16 @@ def _costs(config: Config, calls: Mapping[Role, int], each: Mapping[Role, Usage]
 # ── The largest number of paid calls that the rest of a run can make, by role. Pure arithmetic.
 
 
-def most_calls(setup: Training, standing: TrainingState | None) -> dict[Role, int]:
+def most_calls(setup: Training, state: TrainingState | None) -> dict[Role, int]:
     """Calls of each role at most, from where the run stands to its end.
 
     Every step is taken to evaluate a candidate that nobody has measured yet, and every patch to
     need its merge.
     """
     calls: Counter[Role] = Counter()
-    done = standing.step if standing else 0
+    done = state.step if state else 0
     val = _attempts_at_most(setup, setup.tasks.val, setup.config.gate.repeats)
-    if standing is None:
+    if state is None:
         calls += val
     for step in range(done + 1, setup.total_steps + 1):
         batches = setup.batches_of(step)
@@ -216,10 +216,10 @@ def most_calls(setup: Training, standing: TrainingState | None) -> dict[Role, in
         calls[Role.OPTIMIZER] += optimizer_calls(setup, summed(cut))
         if setup.config.gate.enabled and is_refresh_due(setup, setup.position(step)):
             calls += val
-    calls += _epoch_end_calls(setup, _epoch_ends_to_come(setup, standing))
-    if standing and standing.state.current.score is None:
+    calls += _epoch_end_calls(setup, _epoch_ends_to_come(setup, state))
+    if state and state.current.score is None:
         calls += val
-    if not (standing and standing.ended):
+    if not (state and state.ended):
         calls += _attempts_at_most(setup, setup.tasks.test, 3)
         if setup.config.gate.refresh_every and setup.config.target.samples:
             calls += _attempts_at_most(
@@ -232,12 +232,12 @@ def _attempts_at_most(setup: Training, tasks: Iterable[Task], times: int = 1) ->
     return rollout.most_calls(setup.evaluator, tasks, times)
 
 
-def _epoch_ends_to_come(setup: Training, standing: TrainingState | None) -> int:
+def _epoch_ends_to_come(setup: Training, state: TrainingState | None) -> int:
     """How many epochs' ends will look back; the first of a run has nothing to look back at."""
-    if standing is None:
+    if state is None:
         return setup.config.train.epochs - 1
-    closed = standing.step // setup.steps_per_epoch
-    closed -= ends_epoch(standing.step, setup.steps_per_epoch) and not standing.epoch_closed
+    closed = state.step // setup.steps_per_epoch
+    closed -= ends_epoch(state.step, setup.steps_per_epoch) and not state.epoch_closed
     return setup.config.train.epochs - max(closed, 1)
 
 

@@ -12,15 +12,22 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from skillgit.gate import beats, mean_score, pool
-from skillgit.history import Mark, NoteLine, Phase, Refresh, RunCommit, RunPosition
+from skillgit.history import NoteLine, Phase, Refresh, RunCommit, RunPosition
 from skillgit.ports import Account
-from skillgit.records import Action, Measurements, Skill
-from skillgit.training.state import TrainingState, Validation, ledger_lines
+from skillgit.records import Action, Measurements
+from skillgit.training.state import (
+    Origin,
+    OriginKind,
+    TrainingState,
+    Validation,
+    Version,
+    ledger_lines,
+    parse_origin,
+    version_of,
+)
 
 MOST_AT_THE_END = 3
 """How many versions are measured again at a run's end, at most."""
-UNJUDGED = "slow_update"
-"""How the origin of a version begins that training may have gone on from without a gate."""
 
 ObjectLines = tuple[tuple[str, NoteLine], ...]
 
@@ -32,45 +39,45 @@ class CurrentScores:
     `lines` are what was measured for it, `refresh` says what a re-measurement changed.
     """
 
-    standing: TrainingState
+    state: TrainingState
     rounds: tuple[Measurements, ...]
     lines: ObjectLines = ()
     refresh: Refresh | None = None
 
 
-def incumbent(
-    setup: Validation, standing: TrainingState, position: RunPosition, account: Account
+def refresh_current(
+    setup: Validation, state: TrainingState, position: RunPosition, account: Account
 ) -> CurrentScores:
     """Current as a candidate meets it: measured if nobody has, and again where that is due.
 
     Raises: BlockedError when too many tasks come back without a score; BudgetError.
     """
-    rounds = setup.known(standing.current, position)
-    if standing.state.current.score is None or not rounds:
-        found = setup.measure(standing.current, position, account)
-        measured = _with_scores(setup, standing, found.measurements)
+    rounds = setup.known(state.current.skill, position)
+    if state.current.score is None or not rounds:
+        found = setup.measure(state.current.skill, position, account)
+        measured = _with_scores(setup, state, found.measurements)
         return CurrentScores(measured, found.rounds, ledger_lines(found))
     lines: ObjectLines = ()
     due = is_refresh_due(setup, position)
     if due:
-        found = setup.measure(standing.current, position, account, again=True)
+        found = setup.measure(state.current.skill, position, account, again=True)
         rounds, lines = found.rounds, ledger_lines(found)
-    after = _with_scores(setup, standing, pool(standing.current_scores.object_id, rounds))
-    if not due and _same(standing.state.current.score, after.state.current.score):
-        return CurrentScores(standing, rounds)
+    after = _with_scores(setup, state, pool(state.current.object_id, rounds))
+    if not due and _same(state.current.score, after.current.score):
+        return CurrentScores(state, rounds)
     after = _with_best(setup, after, position)
-    return CurrentScores(after, rounds, lines, _difference(standing, after))
+    return CurrentScores(after, rounds, lines, _difference(state, after))
 
 
 def is_refresh_due(setup: Validation, position: RunPosition) -> bool:
-    """Whether current is measured again before a candidate of this moment is judged."""
+    """Whether current is measured again before a candidate at this position is validated."""
     every = setup.config.gate.refresh_every
     is_step = position.phase is Phase.STEP
     return bool(every) and is_step and position.step % every == 0 and setup.config.target.samples
 
 
-def settled(
-    setup: Validation, standing: TrainingState, position: RunPosition, account: Account
+def confirm_best(
+    setup: Validation, state: TrainingState, position: RunPosition, account: Account
 ) -> tuple[TrainingState, ObjectLines]:
     """Where training stands once the best was measured twice, where current is measured again.
 
@@ -81,105 +88,103 @@ def settled(
     gate = setup.config.gate
     lines: ObjectLines = ()
     if not (gate.enabled and gate.refresh_every and setup.config.target.samples):
-        return standing, lines
-    seen: dict[str, Measurements] = {}
+        return state, lines
+    seen: dict[Origin, Measurements] = {}
     for _ in range(MOST_AT_THE_END):
-        best = standing.state.best
-        if best.origin in seen or len(setup.known(standing.best, position)) > gate.repeats:
+        best = state.best
+        if best.origin in seen or len(setup.known(state.best.skill, position)) > gate.repeats:
             break
-        found = setup.measure(standing.best, position, account, again=True)
+        found = setup.measure(state.best.skill, position, account, again=True)
         seen[best.origin] = found.measurements
         lines += ledger_lines(found)
-        standing = _with_best_scores(setup, standing, found.measurements)
-        standing = _with_best(setup, standing, position, seen)
-    return standing, lines
+        state = _with_best_scores(setup, state, found.measurements)
+        state = _with_best(setup, state, position, seen)
+    return state, lines
 
 
 def measured_again(
-    setup: Validation, standing: TrainingState, position: RunPosition, account: Account
+    setup: Validation, state: TrainingState, position: RunPosition, account: Account
 ) -> tuple[TrainingState, ObjectLines]:
     """Where training stands with current measured: what went into it unjudged is measured here.
 
     Best is not touched by it.
     """
-    if standing.state.current.score is not None:
-        return standing, ()
-    found = setup.measure(standing.current, position, account)
-    return _with_scores(setup, standing, found.measurements), ledger_lines(found)
+    if state.current.score is not None:
+        return state, ()
+    found = setup.measure(state.current.skill, position, account)
+    return _with_scores(setup, state, found.measurements), ledger_lines(found)
 
 
-def _with_scores(setup: Validation, standing: TrainingState, scores: Measurements) -> TrainingState:
-    """Where training stands with current's scores in place of those it had, best's too if it is it."""
-    state = standing.state
-    score = setup.gate_score(mean_score(s for s in scores.scores.values() if s is not None))
-    current = state.current.model_copy(update={"score": score})
-    best, best_scores = state.best, standing.best_scores
-    if state.best.origin == state.current.origin:
-        best, best_scores = current, scores
-    return replace(
-        standing,
-        state=state.model_copy(update={"current": current, "best": best}),
-        current_scores=scores,
-        best_scores=best_scores,
-    )
+def _measured(setup: Validation, version: Version, scores: Measurements) -> Version:
+    """A version with these measurements in place of those that it had."""
+    mean = mean_score(s for s in scores.scores.values() if s is not None)
+    return version.model_copy(update={"score": setup.gate_score(mean), "measurements": scores})
+
+
+def _with_scores(setup: Validation, state: TrainingState, scores: Measurements) -> TrainingState:
+    """The state with current's measurements replaced, best's too if it is the same version."""
+    current = _measured(setup, state.current, scores)
+    is_best = state.best.origin == state.current.origin
+    return replace(state, current=current, best=current if is_best else state.best)
 
 
 def _with_best_scores(
-    setup: Validation, standing: TrainingState, scores: Measurements
+    setup: Validation, state: TrainingState, scores: Measurements
 ) -> TrainingState:
-    """Where training stands with best's scores in place of those it had, current's too if it is it."""
-    state = standing.state
+    """The state with best's measurements replaced, current's too if it is the same version."""
     if state.best.origin == state.current.origin:
-        return _with_scores(setup, standing, scores)
-    mean = mean_score(s for s in scores.scores.values() if s is not None)
-    best = state.best.model_copy(update={"score": setup.gate_score(mean)})
-    return replace(standing, state=state.model_copy(update={"best": best}), best_scores=scores)
+        return _with_scores(setup, state, scores)
+    return replace(state, best=_measured(setup, state.best, scores))
 
 
 def _with_best(
     setup: Validation,
-    standing: TrainingState,
+    state: TrainingState,
     position: RunPosition,
-    seen: Mapping[str, Measurements] = MappingProxyType({}),
+    seen: Mapping[Origin, Measurements] = MappingProxyType({}),
 ) -> TrainingState:
-    """Where training stands with the best that its versions, by all their scores, now have.
+    """The state with the version as best that, by all scores, now is.
 
     `seen` are the scores, by origin, that the ledger has not got yet.
     """
-    best = standing.state.best
-    for mark, skill, scores in _versions(setup, standing, position, seen):
-        if mark.score is not None and (best.score is None or beats(mark.score, best.score)):
-            best = mark
-            standing = replace(standing, best=skill, best_scores=scores)
-    return replace(standing, state=standing.state.model_copy(update={"best": best}))
+    best = state.best
+    for version in _versions(setup, state, position, seen):
+        score = version.score
+        if score is not None and (best.score is None or beats(score, best.score)):
+            best = version
+    return replace(state, best=best)
 
 
 def _versions(
     setup: Validation,
-    standing: TrainingState,
+    state: TrainingState,
     position: RunPosition,
-    seen: Mapping[str, Measurements],
-) -> Iterator[tuple[Mark, Skill, Measurements]]:
-    """The versions that the gate once let pass, with all that is known of them now, oldest first."""
-    current = standing.state.current
-    if not current.origin.startswith(UNJUDGED):
-        yield current, standing.current, standing.current_scores
+    seen: Mapping[Origin, Measurements],
+) -> Iterator[Version]:
+    """The versions that the gate once let pass, with all that is known of them now.
+
+    Current comes first, the others oldest first.
+    """
+    current = state.current
+    if current.origin.kind is not OriginKind.SLOW_UPDATE:
+        yield current
     commits = [c for c in setup.store.history(setup.run.name) if _is_version(c)]
     for commit in reversed(commits):
-        own = commit.state.current
-        if own.origin in (current.origin, standing.state.best.origin):
+        mark = commit.state.current
+        origin = parse_origin(mark.origin)
+        if origin in (current.origin, state.best.origin):
             continue
         skill = setup.store.skill_at(commit.id)
-        scores = seen.get(own.origin) or pool(
+        scores = seen.get(origin) or pool(
             setup.store.object_id(skill), setup.known(skill, position)
         )
-        mean = mean_score(s for s in scores.scores.values() if s is not None)
-        yield own.model_copy(update={"score": setup.gate_score(mean)}), skill, scores
+        yield _measured(setup, version_of(mark, skill, scores), scores)
 
 
 def _is_version(commit: RunCommit) -> bool:
     if commit.action is Action.EPOCH:
-        is_new = commit.state.current.origin.startswith(UNJUDGED)
+        origin = parse_origin(commit.state.current.origin)
+        is_new = origin.kind is OriginKind.SLOW_UPDATE
         return is_new and commit.state.best.origin == commit.state.current.origin
     return commit.action.accepted or commit.action is Action.BASELINE
 
@@ -191,11 +196,11 @@ def _same(score: float | None, other: float | None) -> bool:
 
 
 def _difference(before: TrainingState, after: TrainingState) -> Refresh:
-    old, new = before.state, after.state
+    old, new = before, after
     return Refresh(
         before=old.current.score,
         after=new.current.score,
         best_before=old.best.score,
         best_after=new.best.score,
-        best=new.best.origin if new.best.origin != old.best.origin else None,
+        best=str(new.best.origin) if new.best.origin != old.best.origin else None,
     )

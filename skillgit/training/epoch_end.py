@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from skillgit.evaluation.rollout import refuse_if_nothing_came_back, roll_out
 from skillgit.gate.guards import guard
-from skillgit.history import CandidateScore, Entry, Mark, NoteLine, Phase
+from skillgit.history import CandidateScore, Entry, NoteLine, Phase
 from skillgit.history.notes import ComparisonNote, MetaSkillNote, Renewal, SlowUpdateNote
 from skillgit.ports import Account
 from skillgit.prompting.prompts import Optimizer
@@ -26,8 +26,8 @@ from skillgit.stages.comparison import (
 from skillgit.stages.meta_skill import run_meta_skill
 from skillgit.stages.slow_update import run_slow_update
 from skillgit.stages.step_buffer import format_step_buffer
-from skillgit.training.state import Training, TrainingState, Transition
-from skillgit.training.validate import is_new_best, judge
+from skillgit.training.state import Origin, Training, TrainingState, Transition, Version
+from skillgit.training.validate import is_new_best, validate
 
 BEFORE, AFTER = "compare_before", "compare_after"
 
@@ -37,14 +37,14 @@ class _Epoch:
     """What the end of one epoch works with. `start` is the skill at the end of the one before."""
 
     setup: Training
-    standing: TrainingState
+    state: TrainingState
     start: Skill
     account: Account
     optimizer: Optimizer
 
     @property
     def number(self) -> int:
-        return self.standing.state.epoch
+        return self.state.recorded.epoch
 
 
 @dataclass(frozen=True)
@@ -52,25 +52,25 @@ class _Outcome:
     """What one part of an epoch's end leaves: its note, ledger lines, and where training stands."""
 
     note: NoteLine
-    standing: TrainingState
+    state: TrainingState
     object_lines: tuple[tuple[str, NoteLine], ...] = ()
 
 
-def epoch_end(setup: Training, standing: TrainingState) -> Transition:
+def epoch_end(setup: Training, state: TrainingState) -> Transition:
     """An epoch's end. From the second on it is compared with the one before.
 
     Raises: BlockedError when nothing of the comparison comes back; BudgetError.
     """
     config = setup.config
     looks_back = config.slow_update.enabled or config.meta_skill.enabled
-    if standing.epoch_start is None or not looks_back:
-        return _moment(setup, standing, standing, [], [], None)
-    account = setup.account(standing.step)
-    epoch = _Epoch(setup, standing, standing.epoch_start, account, setup.optimizer(account))
+    if state.epoch_start is None or not looks_back:
+        return _transition(setup, state, state, [], [], None)
+    account = setup.account(state.step)
+    epoch = _Epoch(setup, state, state.epoch_start, account, setup.optimizer(account))
     lines: list[NoteLine] = []
     pairs: tuple[ComparisonPair, ...] = ()
     nothing = Renewal.SAME_SKILL
-    if epoch.start != standing.current:
+    if epoch.start != state.current.skill:
         comparison, pairs = _compare(epoch)
         lines.append(comparison)
         nothing = Renewal.NO_PAIRS
@@ -80,12 +80,12 @@ def epoch_end(setup: Training, standing: TrainingState) -> Transition:
     if config.meta_skill.enabled:
         outcomes.append(_remember(epoch, pairs, nothing, outcomes))
     lines += [outcome.note for outcome in outcomes]
-    after = outcomes[-1].standing
+    after = outcomes[-1].state
     object_lines = [line for outcome in outcomes for line in outcome.object_lines]
-    return _moment(setup, standing, after, lines, object_lines, account)
+    return _transition(setup, state, after, lines, object_lines, account)
 
 
-def _moment(
+def _transition(
     setup: Training,
     before: TrainingState,
     after: TrainingState,
@@ -95,24 +95,24 @@ def _moment(
 ) -> Transition:
     costs = account.costs if account else None
     tokens = costs.prompt_tokens + costs.completion_tokens if costs else 0
-    state = after.state.model_copy(update={"edits": 0, "tokens": tokens})
+    after = replace(
+        after, recorded=after.recorded.model_copy(update={"edits": 0, "tokens": tokens})
+    )
     guidance = next((line for line in lines if isinstance(line, SlowUpdateNote)), None)
     entry = Entry(
         run=setup.run,
         step=before.step,
         phase=Phase.EPOCH,
         action=Action.EPOCH,
-        score=CandidateScore(score=state.current.score),
-        state=state,
-        candidate=after.current if after.current != before.current else None,
+        score=CandidateScore(score=after.current.score),
+        state=after.run_state,
+        candidate=after.current.skill if after.current.skill != before.current.skill else None,
         lines=tuple(lines),
         object_lines=tuple(object_lines),
         finished_at=account.finished_at if account else None,
         summary=_summary(guidance),
     )
-    closed = replace(
-        after, state=state, epoch_start=after.current, epoch_notes=(), epoch_closed=True
-    )
+    closed = replace(after, epoch_start=after.current.skill, epoch_notes=(), epoch_closed=True)
     return Transition(entry, closed)
 
 
@@ -143,7 +143,7 @@ def _compare(epoch: _Epoch) -> tuple[ComparisonNote, tuple[ComparisonPair, ...]]
         )
 
     before = attempts(epoch.start, BEFORE)
-    after = attempts(epoch.standing.current, AFTER)
+    after = attempts(epoch.state.current.skill, AFTER)
     refuse_if_nothing_came_back([*before, *after])
     pairs = build_comparison_pairs(before, after)
     paired = {pair.task_id for pair in pairs}
@@ -151,7 +151,7 @@ def _compare(epoch: _Epoch) -> tuple[ComparisonNote, tuple[ComparisonPair, ...]]
         run=setup.run.run_id,
         epoch=epoch.number,
         before=setup.store.object_id(epoch.start),
-        after=setup.store.object_id(epoch.standing.current),
+        after=setup.store.object_id(epoch.state.current.skill),
         pairs=pair_scores(pairs),
         left_out=tuple(task.id for task in tasks if task.id not in paired),
         costs=epoch.account.costs,
@@ -163,15 +163,15 @@ def _compare(epoch: _Epoch) -> tuple[ComparisonNote, tuple[ComparisonPair, ...]]
 
 
 def _update_slowly(epoch: _Epoch, pairs: Sequence[ComparisonPair], nothing: Renewal) -> _Outcome:
-    setup, standing = epoch.setup, epoch.standing
+    setup, state = epoch.setup, epoch.state
     note = SlowUpdateNote(run=setup.run.run_id, epoch=epoch.number, outcome=nothing)
     if not pairs:
-        return _Outcome(note, standing)
+        return _Outcome(note, state)
     epoch.setup.evaluator.progress.begin("slow update")
     found = run_slow_update(
         pairs,
         epoch.start,
-        standing.current,
+        state.current.skill,
         epoch.optimizer,
         max_chars=setup.config.slow_update.max_chars,
     )
@@ -185,64 +185,58 @@ def _update_slowly(epoch: _Epoch, pairs: Sequence[ComparisonPair], nothing: Rene
             "prompts": dict(epoch.optimizer.prompt_ids),
         }
     )
-    if found.skill is None or found.skill == standing.current:
-        return _Outcome(note, standing)
+    if found.skill is None or found.skill == state.current.skill:
+        return _Outcome(note, state)
     if setup.config.slow_update.gate:
         return _judged(epoch, note, found.skill)
-    objections = guard(found.skill, standing.current, setup.tasks.tasks, setup.config)
+    objections = guard(found.skill, state.current.skill, setup.tasks.tasks, setup.config)
     note = note.model_copy(update={"warnings": objections.warnings})
     if objections.refusals:
         refused = {"outcome": Renewal.REJECTED, "gate_reason": "; ".join(objections.refusals)}
-        return _Outcome(note.model_copy(update=refused), standing)
+        return _Outcome(note.model_copy(update=refused), state)
     return _Outcome(note, _unmeasured(epoch, found.skill))
 
 
 def _unmeasured(epoch: _Epoch, skill: Skill) -> TrainingState:
     """Training goes on from the guidance; it is measured before anything is compared with it."""
-    object_id = epoch.setup.store.object_id(skill)
-    mark = _mark(epoch, None)
-    return replace(
-        epoch.standing,
-        state=epoch.standing.state.model_copy(update={"current": mark}),
-        current=skill,
-        current_scores=Measurements(object_id=object_id, scores={}),
-    )
+    measurements = epoch.setup.unmeasured(skill)
+    return replace(epoch.state, current=_version(epoch, skill, None, measurements))
 
 
 def _judged(epoch: _Epoch, note: SlowUpdateNote, skill: Skill) -> _Outcome:
     """The guidance judged as a step is."""
     setup = epoch.setup
-    position = setup.position(epoch.standing.step, Phase.EPOCH)
-    validation = judge(setup, epoch.standing, skill, position, epoch.account)
-    before, judged = validation.standing, validation.judged
+    position = setup.position(epoch.state.step, Phase.EPOCH)
+    validation = validate(setup, epoch.state, skill, position, epoch.account)
+    before, decision = validation.state, validation.decision
     note = note.model_copy(
         update={
-            "outcome": Renewal.UPDATED if judged.action.accepted else Renewal.REJECTED,
-            "gate_reason": judged.reason,
-            "warnings": judged.warnings,
-            "score_before": before.state.current.score,
-            "score_after": judged.score,
-            "score_after_is_bound": judged.is_bound,
+            "outcome": Renewal.UPDATED if decision.action.accepted else Renewal.REJECTED,
+            "gate_reason": decision.reason,
+            "warnings": decision.warnings,
+            "score_before": before.current.score,
+            "score_after": decision.score,
+            "score_after_is_bound": decision.is_bound,
         }
     )
-    if not judged.action.accepted:
+    if not decision.action.accepted:
         return _Outcome(note, before, validation.object_lines)
-    mark, measured = _mark(epoch, judged.score), validation.evaluation.measurements
-    after = replace(
-        before,
-        state=before.state.model_copy(update={"current": mark}),
-        current=skill,
-        current_scores=measured,
-    )
-    if is_new_best(judged.action, judged.score, before.state.best.score):
-        state = after.state.model_copy(update={"best": mark})
-        after = replace(after, state=state, best=skill, best_scores=measured)
+    version = _version(epoch, skill, decision.score, validation.evaluation.measurements)
+    is_best = is_new_best(decision.action, decision.score, before.best.score)
+    after = replace(before, current=version, best=version if is_best else before.best)
     return _Outcome(note, after, validation.object_lines)
 
 
-def _mark(epoch: _Epoch, score: float | None) -> Mark:
-    origin = f"slow_update_epoch_{epoch.number:02d}"
-    return Mark(score=score, step=epoch.standing.step, origin=origin)
+def _version(
+    epoch: _Epoch, skill: Skill, score: float | None, measurements: Measurements
+) -> Version:
+    return Version(
+        skill=skill,
+        origin=Origin.of_epoch(epoch.number),
+        step=epoch.state.step,
+        score=score,
+        measurements=measurements,
+    )
 
 
 # ── the meta skill ───────────────────────────────────────────────────────────────────────────
@@ -255,19 +249,19 @@ def _remember(
     earlier: Sequence[_Outcome],
 ) -> _Outcome:
     setup = epoch.setup
-    standing = earlier[-1].standing if earlier else epoch.standing
-    previous = epoch.standing.meta_skill
+    state = earlier[-1].state if earlier else epoch.state
+    previous = epoch.state.meta_skill
     note = MetaSkillNote(run=setup.run.run_id, epoch=epoch.number, outcome=nothing, text=previous)
     if not pairs:
-        return _Outcome(note, standing)
+        return _Outcome(note, state)
     setup.evaluator.progress.begin("meta skill")
     found = run_meta_skill(
         pairs,
         epoch.start,
-        epoch.standing.current,
+        epoch.state.current.skill,
         previous,
         epoch.optimizer,
-        step_buffer=format_step_buffer(epoch.standing.epoch_notes),
+        step_buffer=format_step_buffer(epoch.state.epoch_notes),
         max_chars=setup.config.slow_update.max_chars,
     )
     note = note.model_copy(
@@ -279,4 +273,4 @@ def _remember(
             "prompts": dict(epoch.optimizer.prompt_ids),
         }
     )
-    return _Outcome(note, replace(standing, meta_skill=found.text))
+    return _Outcome(note, replace(state, meta_skill=found.text))

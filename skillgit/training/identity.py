@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from skillgit.config import Config
+from skillgit.config import RULE_ALIASES, Config, Style
 from skillgit.records.canonical import JsonLike, canonical_json, fingerprint
 
 Identity = dict[str, JsonValue]
@@ -20,6 +20,10 @@ def run_identity(
     Workers, budgets, base URLs, keys, and when a run ends, are not in it.
     """
     train = config.train.model_dump(mode="json", exclude={"epochs", "workers", "stop_when_perfect"})
+    # A rule keeps the name it was first hashed under, so that runs begun before it changed go on.
+    first_names = {name: before for before, name in RULE_ALIASES.items()}
+    gate = config.gate.model_dump(mode="json")
+    gate["rule"] = first_names.get(config.gate.rule, config.gate.rule)
     return {
         "target": dict(target),
         "skill": start_object,
@@ -30,11 +34,18 @@ def run_identity(
         "lr": config.lr.model_dump(mode="json"),
         "slow_update": config.slow_update.model_dump(mode="json"),
         "meta_skill": config.meta_skill.model_dump(mode="json"),
-        "gate": config.gate.model_dump(mode="json"),
-        "optimizer": config.optimizer.model_dump(
-            mode="json", exclude={"base_url", "api_key_env", "timeout", "retries"}
-        ),
+        "gate": gate,
+        "optimizer": config.optimizer.model_dump(mode="json", exclude=_not_of_a_run(config)),
     }
+
+
+def _not_of_a_run(config: Config) -> set[str]:
+    """What of the optimizer's configuration may change under a run.
+
+    The full style is not written down, as it was not when there was no other.
+    """
+    free = {"base_url", "api_key_env", "timeout", "retries", "environment"}
+    return free | ({"style"} if config.optimizer.style is Style.FULL else set())
 
 
 def identity_fingerprint(identity: Identity) -> str:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from skillgit.errors import UserError
 from skillgit.evaluation.rollout import most_calls
 from skillgit.evaluation.standalone import named
-from skillgit.history import Mark, Remeasured, RunPosition, ScoresLine
+from skillgit.history import Remeasured, RunPosition, ScoresLine
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter, StepPaid
 from skillgit.ports import Clock
-from skillgit.records import Measurements, Skill
+from skillgit.records import Skill
 from skillgit.store.git_store import GitStore
-from skillgit.training.state import TrainingState, Validation
-from skillgit.training.validate import ValidationResult, judge
+from skillgit.training.state import INITIAL, TrainingState, Validation, Version
+from skillgit.training.validate import ValidationResult, validate
 
 SCOPE = "regate"
 
@@ -70,7 +70,7 @@ class Regate:
         made, there = (self.store.object_id(skill) for skill in (candidate, current))
         scope = f"{SCOPE}:{made}:{there}:{setup.run.target}"
         paid = StepPaid(self.journal, scope, STEP, meter=self.meter, clock=self.clock)
-        validation = judge(setup, self._standing(current), candidate, _position(), paid)
+        validation = validate(setup, self._start_state(current), candidate, _position(), paid)
         at = paid.finished_at or self.clock.now()
         lines = [
             (owner, named(line, owner, self.store, at))
@@ -83,30 +83,31 @@ class Regate:
         return self._passed(validation)
 
     def _passed(self, validation: ValidationResult) -> Remeasured:
-        judged, before = validation.judged, validation.standing.state.current.score
+        decision, before = validation.decision, validation.state.current.score
         run = self.setup.run
-        if judged.score is None or not judged.action.accepted:
+        if decision.score is None or not decision.action.accepted:
             raise UserError(
                 f"the edits of {run.name}, applied again on {run.onto}, do not pass the gate there: "
-                f"{judged.reason}",
+                f"{decision.reason}",
                 hint="Nothing was moved. Without --regate they are adopted all the same.",
             )
-        return Remeasured(score=judged.score, before=before, metric=run.metric, target=run.target)
+        return Remeasured(score=decision.score, before=before, metric=run.metric, target=run.target)
 
-    def _standing(self, current: Skill) -> TrainingState:
+    def _start_state(self, current: Skill) -> TrainingState:
         """Where a run would stand that begins at a text which nobody has measured."""
-        mark = Mark(score=None, step=0, origin="initial_skill")
-        nothing = Measurements(object_id=self.store.object_id(current), scores={})
-        return TrainingState(
+        setup = self.setup
+        start = Version(
+            skill=current,
+            origin=INITIAL,
             step=0,
-            state=self.setup.run.begun(mark),
-            current=current,
-            current_scores=nothing,
-            best=current,
-            best_scores=nothing,
+            score=None,
+            measurements=setup.unmeasured(current),
+        )
+        return TrainingState(
+            step=0, recorded=setup.run.begun(start.mark), current=start, best=start
         )
 
 
 def _position() -> RunPosition:
-    """The moment of the look; nothing in the ledger is of that run."""
+    """The position of the look; nothing in the ledger is of that run."""
     return RunPosition(run_id=SCOPE, step=STEP)

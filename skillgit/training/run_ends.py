@@ -12,15 +12,21 @@ from skillgit.history import (
     CandidateScore,
     ConfigNote,
     Entry,
-    Mark,
     NoteLine,
     Phase,
     TestNote,
 )
 from skillgit.ports import Account, Trial
 from skillgit.records import Action, Score, Skill
-from skillgit.training.current import measured_again, settled
-from skillgit.training.state import Training, TrainingState, Transition, ledger_lines
+from skillgit.training.current import confirm_best, measured_again
+from skillgit.training.state import (
+    INITIAL,
+    Training,
+    TrainingState,
+    Transition,
+    Version,
+    ledger_lines,
+)
 
 
 def baseline(setup: Training) -> Transition:
@@ -35,10 +41,16 @@ def baseline(setup: Training) -> Transition:
             "every val task passes with the skill as it is: there is nothing left to learn",
             hint="Add harder tasks, or train all the same with --force.",
         )
-    mark = Mark(score=setup.gate_score(found.score), step=0, origin="initial_skill")
+    start = Version(
+        skill=setup.start,
+        origin=INITIAL,
+        step=0,
+        score=setup.gate_score(found.score),
+        measurements=found.measurements,
+    )
     run = setup.run
     tokens = account.costs.prompt_tokens + account.costs.completion_tokens
-    state = run.begun(mark, tokens=tokens)
+    run_state = run.begun(start.mark, tokens=tokens)
     note = ConfigNote(
         run=run.run_id,
         identity=setup.identity,
@@ -52,22 +64,15 @@ def baseline(setup: Training) -> Transition:
         step=0,
         phase=Phase.STEP,
         action=Action.BASELINE,
-        score=CandidateScore(score=mark.score),
-        state=state,
+        score=CandidateScore(score=start.score),
+        state=run_state,
         candidate=setup.start if setup.start_is_new else None,
         lines=(note,),
         object_lines=ledger_lines(found),
         finished_at=account.finished_at,
     )
-    standing = TrainingState(
-        step=0,
-        state=state,
-        current=setup.start,
-        current_scores=found.measurements,
-        best=setup.start,
-        best_scores=found.measurements,
-    )
-    return Transition(entry, standing)
+    state = TrainingState(step=0, recorded=run_state, current=start, best=start)
+    return Transition(entry, state)
 
 
 def _nothing_passes(score: Score | None) -> tuple[str, ...]:
@@ -81,51 +86,52 @@ def _nothing_passes(score: Score | None) -> tuple[str, ...]:
     return (told,)
 
 
-def run_end(setup: Training, standing: TrainingState) -> Transition:
+def run_end(setup: Training, state: TrainingState) -> Transition:
     """The run's end: the final skill becomes best if it measures better, and test is looked at.
 
     Baseline, best and final skill are each scored on test, if there is such a split.
     Raises: BlockedError when too many tasks come back without a score; BudgetError.
     """
-    account = setup.account(standing.step)
+    account = setup.account(state.step)
     # Val scores are of the last epoch's end: what a run's end measures is the test split.
-    position = setup.position(standing.step, Phase.EPOCH)
-    standing, object_lines = measured_again(setup, standing, position, account)
-    standing, settled_lines = settled(
-        setup, standing, setup.position(standing.step, Phase.END), account
+    position = setup.position(state.step, Phase.EPOCH)
+    state, object_lines = measured_again(setup, state, position, account)
+    state, confirmed_lines = confirm_best(
+        setup, state, setup.position(state.step, Phase.END), account
     )
-    promoted = _promoted(setup, standing)
+    promoted = _promoted(setup, state)
     note, test_lines = _tested(setup, promoted, account)
     tokens = account.costs.prompt_tokens + account.costs.completion_tokens
-    state = promoted.state.model_copy(update={"edits": 0, "tokens": tokens})
+    recorded = promoted.recorded.model_copy(update={"edits": 0, "tokens": tokens})
+    promoted = replace(promoted, recorded=recorded, ended=True)
     entry = Entry(
         run=setup.run,
-        step=standing.step,
+        step=state.step,
         phase=Phase.END,
         action=Action.END,
-        score=CandidateScore(score=state.current.score),
-        state=state,
+        score=CandidateScore(score=promoted.current.score),
+        state=promoted.run_state,
         lines=(note,) if note else (),
-        object_lines=(*object_lines, *settled_lines, *test_lines),
+        object_lines=(*object_lines, *confirmed_lines, *test_lines),
         finished_at=account.finished_at,
         summary=_test_summary(note),
     )
-    return Transition(entry, replace(promoted, state=state, ended=True))
+    return Transition(entry, promoted)
 
 
-def _promoted(setup: Training, standing: TrainingState) -> TrainingState:
+def _promoted(setup: Training, state: TrainingState) -> TrainingState:
     """Where the run ends: current has become best if it measures better, by the plain rule."""
-    state, gate = standing.state, setup.config.gate
-    if state.current == state.best:
-        return standing
+    gate = setup.config.gate
+    if state.current.mark == state.best.mark:
+        return state
     ruling = strict(
         Trial(
-            candidate=standing.current,
-            current=standing.best,
-            best=standing.best,
-            candidate_scores=standing.current_scores,
-            current_scores=standing.best_scores,
-            best_scores=standing.best_scores,
+            candidate=state.current.skill,
+            current=state.best.skill,
+            best=state.best.skill,
+            candidate_scores=state.current.measurements,
+            current_scores=state.best.measurements,
+            best_scores=state.best.measurements,
             best_step=state.best.step,
             global_step=state.current.step,
             metric=gate.metric,
@@ -133,26 +139,21 @@ def _promoted(setup: Training, standing: TrainingState) -> TrainingState:
         )
     )
     if not ruling.result.action.accepted:
-        return standing
-    return replace(
-        standing,
-        state=state.model_copy(update={"best": state.current}),
-        best=standing.current,
-        best_scores=standing.current_scores,
-    )
+        return state
+    return replace(state, best=state.current)
 
 
 def _tested(
-    setup: Training, standing: TrainingState, account: Account
+    setup: Training, state: TrainingState, account: Account
 ) -> tuple[TestNote | None, list[tuple[str, NoteLine]]]:
     """The three skills on test, each once, with what that adds to the ledger."""
     if not setup.tasks.test:
         return None, []
-    position = setup.position(standing.step, Phase.END)
+    position = setup.position(state.step, Phase.END)
     lines: list[tuple[str, NoteLine]] = []
     measured: dict[Skill, Evaluation] = {}
     scores: dict[str, float | None] = {}
-    sides = {"baseline": setup.start, "best": standing.best, "final": standing.current}
+    sides = {"baseline": setup.start, "best": state.best.skill, "final": state.current.skill}
     for side, skill in sides.items():
         if skill not in measured:
             measured[skill] = setup.measure(skill, position, account, setup.tasks.test)

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import takewhile
 
 from skillgit.config import Config
+from skillgit.errors import UserError
 from skillgit.evaluation.evaluate import Evaluation, evaluate, known_rounds
 from skillgit.evaluation.rollout import Evaluator
 from skillgit.gate import pool, select_gate_score
 from skillgit.gate.early_stop import EarlyStopper
 from skillgit.history import (
     Entry,
+    Mark,
     NoteLine,
     Phase,
     RunCommit,
@@ -27,10 +30,91 @@ from skillgit.history import (
 from skillgit.history.notes import MetaSkillNote
 from skillgit.ports import Account, Paid, Rule, Store
 from skillgit.prompting.prompts import Optimizer
-from skillgit.records import Action, Measurements, Record, Score, Skill, Task
+from skillgit.records import Action, Edit, Measurements, Record, Score, Skill, Task
 from skillgit.stages.schedule import batches_at, ends_epoch, steps_per_epoch
 from skillgit.tasks import TaskSet
 from skillgit.training.identity import Identity
+
+
+class OriginKind(StrEnum):
+    """What made a version."""
+
+    INITIAL_SKILL = "initial_skill"
+    STEP = "step"
+    SLOW_UPDATE = "slow_update_epoch"
+
+
+class Origin(Record):
+    """What made a version, with the number of its step or epoch; `str` is its stored form."""
+
+    kind: OriginKind
+    number: int = 0
+
+    @classmethod
+    def of_step(cls, step: int) -> Origin:
+        """The origin of what a step accepted."""
+        return cls(kind=OriginKind.STEP, number=step)
+
+    @classmethod
+    def of_epoch(cls, epoch: int) -> Origin:
+        """The origin of what an epoch's slow update wrote."""
+        return cls(kind=OriginKind.SLOW_UPDATE, number=epoch)
+
+    def __str__(self) -> str:
+        if self.kind is OriginKind.INITIAL_SKILL:
+            return self.kind.value
+        width = 4 if self.kind is OriginKind.STEP else 2
+        return f"{self.kind.value}_{self.number:0{width}d}"
+
+
+INITIAL = Origin(kind=OriginKind.INITIAL_SKILL)
+
+
+def parse_origin(text: str) -> Origin:
+    """The origin that a stored mark names.
+
+    Raises: UserError when it is of no known kind.
+    """
+    kind, _, number = text.rpartition("_")
+    if text == OriginKind.INITIAL_SKILL:
+        return INITIAL
+    if kind in (OriginKind.STEP, OriginKind.SLOW_UPDATE) and number.isdecimal():
+        return Origin(kind=OriginKind(kind), number=int(number))
+    raise UserError(f"a run's commit names an origin that is not known: {text!r}")
+
+
+class Version(Record):
+    """A skill in a run, what made it, and what is known of it on val.
+
+    `score` is the gate score (`None`: not measured).
+    """
+
+    skill: Skill
+    origin: Origin
+    step: int
+    score: float | None
+    measurements: Measurements
+
+    @property
+    def object_id(self) -> str:
+        """The git object of the skill."""
+        return self.measurements.object_id
+
+    @property
+    def mark(self) -> Mark:
+        """What a commit's state says of it."""
+        return Mark(score=self.score, step=self.step, origin=str(self.origin))
+
+
+def version_of(mark: Mark, skill: Skill, measurements: Measurements) -> Version:
+    """The version that a stored mark speaks of."""
+    return Version(
+        skill=skill,
+        origin=parse_origin(mark.origin),
+        step=mark.step,
+        score=mark.score,
+        measurements=measurements,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +135,7 @@ class Validation:
         return steps_per_epoch(len(self.tasks.train), sizes.batch_size, sizes.accumulation)
 
     def position(self, step: int, phase: Phase = Phase.STEP) -> RunPosition:
-        """A moment of this run."""
+        """A position in this run."""
         return RunPosition(run_id=self.run.run_id, step=step, phase=phase)
 
     def gate_score(self, score: Score | None) -> float | None:
@@ -90,6 +174,10 @@ class Validation:
             early_stopper=early_stopper,
         )
 
+    def unmeasured(self, skill: Skill) -> Measurements:
+        """The measurements of a skill that has none yet."""
+        return Measurements(object_id=self.store.object_id(skill), scores={})
+
     def known(self, skill: Skill, position: RunPosition) -> tuple[Measurements, ...]:
         """What the ledger has of a skill on val, one measurement after the other."""
         return known_rounds(
@@ -123,6 +211,13 @@ class Training(Validation):
         """How many steps the whole run has."""
         return self.config.train.epochs * self.steps_per_epoch
 
+    def rejected_alone(self, state: TrainingState, step: int) -> list[Edit]:
+        """The edits that were rejected alone on the text that training goes on from."""
+        lines = self.store.rejections(
+            state.current.object_id, self.run.target, before=self.position(step)
+        )
+        return [line.edits[0] for line in lines if len(line.edits) == 1]
+
     def batches_of(self, step: int) -> list[list[Task]]:
         """The train tasks that a step rolls out, batch by batch, in their order."""
         by_id = {task.id: task for task in self.tasks.train}
@@ -142,20 +237,25 @@ class TrainingState:
     """Where training goes on from.
 
     `epoch_start` is the skill at the end of the epoch before (`None` in the first), `meta_skill`
-    the optimizer's memory that was written there.
+    the optimizer's memory that was written there. `recorded` is the
+    last commit's state, whose marks `current` and `best` replace.
     """
 
     step: int
-    state: RunState
-    current: Skill
-    current_scores: Measurements
-    best: Skill
-    best_scores: Measurements
+    recorded: RunState
+    current: Version
+    best: Version
     epoch_start: Skill | None = None
     meta_skill: str = ""
     epoch_notes: tuple[StepNote, ...] = ()
     epoch_closed: bool = False
     ended: bool = False
+
+    @property
+    def run_state(self) -> RunState:
+        """What a commit says of this state."""
+        marks = {"current": self.current.mark, "best": self.best.mark}
+        return self.recorded.model_copy(update=marks)
 
 
 @dataclass(frozen=True)
@@ -163,11 +263,11 @@ class Transition:
     """An entry to commit, and where training stands once it is."""
 
     entry: Entry
-    standing: TrainingState
+    state: TrainingState
 
 
 class Recorded(Record):
-    """One moment of a run, already committed: the entry, and the commit that it ends on."""
+    """One transition, already committed: the entry, and the commit that it ends on."""
 
     entry: Entry
     commit: RunCommit
@@ -201,11 +301,9 @@ def load_state(setup: Training) -> TrainingState | None:
     position = _next_position(setup, tip)
     return TrainingState(
         step=tip.step,
-        state=tip.state,
-        current=current,
-        current_scores=_known_scores(setup, current, position),
-        best=best,
-        best_scores=_known_scores(setup, best, position),
+        recorded=tip.state,
+        current=version_of(tip.state.current, current, _known_scores(setup, current, position)),
+        best=version_of(tip.state.best, best, _known_scores(setup, best, position)),
         epoch_start=setup.store.skill_at(last_epoch.id) if last_epoch else None,
         meta_skill=_meta_skill(setup, last_epoch) if last_epoch else "",
         epoch_notes=() if epoch_closed else _epoch_notes(setup, commits),
@@ -215,7 +313,7 @@ def load_state(setup: Training) -> TrainingState | None:
 
 
 def _next_position(setup: Training, tip: RunCommit) -> RunPosition:
-    """The moment that comes after a commit: lines of this run from then on do not count."""
+    """The position that comes after a commit: lines of this run from then on do not count."""
     if tip.action is Action.EPOCH:
         is_last = tip.step >= setup.total_steps
         return setup.position(tip.step, Phase.END) if is_last else setup.position(tip.step + 1)

@@ -11,7 +11,6 @@ from skillgit.gate import mean_score
 from skillgit.history import (
     CandidateScore,
     Entry,
-    Mark,
     NoteLine,
     Phase,
     Refresh,
@@ -22,13 +21,13 @@ from skillgit.history.messages import edit_lines
 from skillgit.ports import Account
 from skillgit.records import Action, GradedRollout, Measurements, Skill
 from skillgit.stages.schedule import epoch_of
-from skillgit.training.state import Training, TrainingState, Transition
+from skillgit.training.state import Origin, Training, TrainingState, Transition, Version
 from skillgit.training.validate import GateDecision, ValidationResult, is_new_best
 
 
-def step_moment(
+def step_transition(
     setup: Training,
-    standing: TrainingState,
+    state: TrainingState,
     note: StepNote,
     candidate: Skill,
     validation: ValidationResult | None,
@@ -36,22 +35,22 @@ def step_moment(
 ) -> Transition:
     """The entry of a step whose note is written.
 
-    Without a hearing the candidate is current, unless it is kept unjudged.
+    Without a validation the candidate is current, unless it is kept unjudged.
     """
     evaluation = validation.evaluation if validation else None
     applied = tuple(o for o in note.edits if o.outcome.changed_text)
-    after = _stand(setup, standing, note, candidate, evaluation, account)
+    after = _stand(setup, state, note, candidate, evaluation, account)
     object_lines = validation.object_lines if validation else ()
     if evaluation is not None and note.action is Action.REJECT:
-        object_lines += _rejected_lines(setup, standing, note, evaluation.measurements)
+        object_lines += _rejected_lines(setup, state, note, evaluation.measurements)
     entry = Entry(
         run=setup.run,
         step=note.step,
         phase=Phase.STEP,
         action=note.action,
         score=CandidateScore(score=note.score_after, bound=note.score_after_is_bound),
-        state=after.state,
-        candidate=candidate if candidate != standing.current else None,
+        state=after.run_state,
+        candidate=candidate if candidate != state.current.skill else None,
         body=edit_lines(applied),
         lines=(note,),
         object_lines=object_lines,
@@ -64,7 +63,7 @@ def step_moment(
 def _summary(note: StepNote, after: TrainingState) -> str:
     """What a reader of the log has to know beside the verdict: that another version is best."""
     moved = note.refresh is not None and note.refresh.best is not None
-    best = after.state.best
+    best = after.best
     if not moved or best.step == note.step:
         return ""
     return f"current measured again, best is step {best.step} now"
@@ -72,7 +71,7 @@ def _summary(note: StepNote, after: TrainingState) -> str:
 
 def _stand(
     setup: Training,
-    standing: TrainingState,
+    state: TrainingState,
     note: StepNote,
     candidate: Skill,
     evaluation: Evaluation | None,
@@ -80,7 +79,7 @@ def _stand(
 ) -> TrainingState:
     """Where training stands after a step: moved if it was accepted, else as it was."""
     costs = account.costs
-    state = standing.state.model_copy(
+    recorded = state.recorded.model_copy(
         update={
             "epoch": epoch_of(note.step, setup.steps_per_epoch),
             "edits": sum(o.outcome.changed_text for o in note.edits),
@@ -88,41 +87,30 @@ def _stand(
         }
     )
     after = replace(
-        standing,
+        state,
         step=note.step,
-        state=state,
-        epoch_notes=(*standing.epoch_notes, note),
+        recorded=recorded,
+        epoch_notes=(*state.epoch_notes, note),
         epoch_closed=False,
     )
     if not note.action.accepted:
         return after
-    measured = evaluation.measurements if evaluation else _unmeasured(setup, candidate)
-    mark = Mark(score=note.score_after, step=note.step, origin=f"step_{note.step:04d}")
-    after = replace(
-        after,
-        state=state.model_copy(update={"current": mark}),
-        current=candidate,
-        current_scores=measured,
+    version = Version(
+        skill=candidate,
+        origin=Origin.of_step(note.step),
+        step=note.step,
+        score=note.score_after,
+        measurements=evaluation.measurements if evaluation else setup.unmeasured(candidate),
     )
-    if not is_new_best(note.action, note.score_after, standing.state.best.score):
-        return after
-    return replace(
-        after,
-        state=after.state.model_copy(update={"best": mark}),
-        best=candidate,
-        best_scores=measured,
-    )
-
-
-def _unmeasured(setup: Training, skill: Skill) -> Measurements:
-    return Measurements(object_id=setup.store.object_id(skill), scores={})
+    is_best = is_new_best(note.action, note.score_after, state.best.score)
+    return replace(after, current=version, best=version if is_best else state.best)
 
 
 def _rejected_lines(
-    setup: Training, standing: TrainingState, note: StepNote, measured: Measurements
+    setup: Training, state: TrainingState, note: StepNote, measured: Measurements
 ) -> tuple[tuple[str, NoteLine], ...]:
     """The rejected set on the object it made; an edit that was alone on its text's object too."""
-    tried_on = standing.current_scores.object_id
+    tried_on = state.current.measurements.object_id
     line = RejectedLine(
         run=setup.run.run_id,
         step=note.step,
@@ -180,18 +168,18 @@ def rolled_out(graded: Sequence[GradedRollout]) -> RolledOut:
 
 
 def result_fields(
-    standing: TrainingState, judged: GateDecision, validation: ValidationResult | None
+    state: TrainingState, decision: GateDecision, validation: ValidationResult | None
 ) -> CameOut:
-    """What came of a step's candidate; without a hearing nothing was measured for it."""
+    """What came of a step's candidate; without a validation nothing was measured for it."""
     evaluation = validation.evaluation if validation else None
     return {
-        "score_before": standing.state.current.score,
-        "score_after": judged.score,
-        "score_after_is_bound": judged.is_bound,
-        "gate_reason": judged.reason,
-        "tasks_needed": judged.needed,
+        "score_before": state.current.score,
+        "score_after": decision.score,
+        "score_after_is_bound": decision.is_bound,
+        "gate_reason": decision.reason,
+        "tasks_needed": decision.needed,
         "refresh": validation.refresh if validation else None,
-        "warnings": judged.warnings,
+        "warnings": decision.warnings,
         "scores_from_ledger": evaluation.from_ledger if evaluation else 0,
         "scores_measured": evaluation.measured if evaluation else 0,
         "scores_unscored": evaluation.unscored if evaluation else 0,

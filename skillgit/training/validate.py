@@ -14,7 +14,7 @@ from skillgit.history import NoteLine, Phase, Refresh, RunPosition
 from skillgit.ports import Account, Trial
 from skillgit.records import Action, Measurements, Record, Skill
 from skillgit.stages.schedule import epoch_of
-from skillgit.training.current import CurrentScores, incumbent
+from skillgit.training.current import CurrentScores, refresh_current
 from skillgit.training.state import TrainingState, Validation, ledger_lines
 
 
@@ -37,20 +37,20 @@ class GateDecision(Record):
 class ValidationResult:
     """A candidate's verdict with all that was measured for it.
 
-    `standing` is where training stood, with current's score as it is by now; `object_lines` are
+    `state` is where training stood, with current's score as it is by now; `object_lines` are
     what was measured, for the ledger; `refresh` says what measuring current again changed.
     """
 
-    judged: GateDecision
+    decision: GateDecision
     evaluation: Evaluation
-    standing: TrainingState
+    state: TrainingState
     object_lines: tuple[tuple[str, NoteLine], ...]
     refresh: Refresh | None = None
 
 
-def judge(
+def validate(
     setup: Validation,
-    standing: TrainingState,
+    state: TrainingState,
     candidate: Skill,
     position: RunPosition,
     account: Account,
@@ -60,63 +60,63 @@ def judge(
     A text that a guard refuses is not measured.
     Raises: BlockedError when too many tasks come back without a score; BudgetError.
     """
-    found = guard(candidate, standing.current, setup.tasks.tasks, setup.config)
+    found = guard(candidate, state.current.skill, setup.tasks.tasks, setup.config)
     if found.refusals:
-        return _refused(setup, standing, candidate, found)
+        return _refused(setup, state, candidate, found)
     if not setup.config.gate.enabled:
         evaluation = setup.measure(candidate, position, account)
-        judged = GateDecision(
+        decision = GateDecision(
             action=Action.FORCE_ACCEPT,
             score=setup.gate_score(evaluation.score),
             reason="the gate is off",
             warnings=found.warnings,
         )
-        return ValidationResult(judged, evaluation, standing, ledger_lines(evaluation))
-    met = incumbent(setup, standing, position, account)
+        return ValidationResult(decision, evaluation, state, ledger_lines(evaluation))
+    met = refresh_current(setup, state, position, account)
     trial = _trial(setup, met, candidate, position)
-    early_stopper = _foresight(setup, trial)
+    early_stopper = _early_stopper(setup, trial)
     evaluation = setup.measure(
         candidate,
         position,
         account,
         early_stopper=early_stopper if setup.config.gate.curtail else None,
     )
-    judged = _ask_gate(setup, trial, early_stopper, evaluation)
+    decision = _ask_gate(setup, trial, early_stopper, evaluation)
     return ValidationResult(
-        judged.model_copy(update={"warnings": found.warnings}),
+        decision.model_copy(update={"warnings": found.warnings}),
         evaluation,
-        met.standing,
+        met.state,
         (*met.lines, *ledger_lines(evaluation)),
         met.refresh,
     )
 
 
 def _refused(
-    setup: Validation, standing: TrainingState, candidate: Skill, found: Objections
+    setup: Validation, state: TrainingState, candidate: Skill, found: Objections
 ) -> ValidationResult:
     object_id = setup.store.object_id(candidate)
     unmeasured = Measurements(object_id=object_id, scores={})
-    judged = GateDecision(
+    decision = GateDecision(
         action=Action.REJECT,
         score=None,
         reason="not measured: " + "; ".join(found.refusals),
         warnings=found.warnings,
     )
-    return ValidationResult(judged, Evaluation(measurements=unmeasured, rounds=()), standing, ())
+    return ValidationResult(decision, Evaluation(measurements=unmeasured, rounds=()), state, ())
 
 
 def _trial(setup: Validation, met: CurrentScores, candidate: Skill, position: RunPosition) -> Trial:
     """The trial with everything but the candidate's scores."""
-    gate, standing, keys = setup.config.gate, met.standing, setup.evaluator.keys
+    gate, state, keys = setup.config.gate, met.state, setup.evaluator.keys
     object_id = setup.store.object_id(candidate)
     return Trial(
         candidate=candidate,
-        current=standing.current,
-        best=standing.best,
+        current=state.current.skill,
+        best=state.best.skill,
         candidate_scores=Measurements(object_id=object_id, scores={}),
-        current_scores=standing.current_scores,
-        best_scores=standing.best_scores,
-        best_step=standing.state.best.step,
+        current_scores=state.current.measurements,
+        best_scores=state.best.measurements,
+        best_step=state.best.step,
         global_step=position.step,
         metric=gate.metric,
         mixed_weight=gate.mixed_weight,
@@ -131,12 +131,12 @@ def _trial(setup: Validation, met: CurrentScores, candidate: Skill, position: Ru
 
 
 def look_at(setup: Validation, position: RunPosition) -> int:
-    """The number of the look that a moment of a run has, from 1; epochs' ends have their own."""
+    """The number of the look that a position in a run has, from 1; epochs' ends have their own."""
     epoch = epoch_of(position.step, setup.steps_per_epoch)
     return position.step + epoch - (position.phase is Phase.STEP)
 
 
-def _foresight(setup: Validation, trial: Trial) -> EarlyStopper:
+def _early_stopper(setup: Validation, trial: Trial) -> EarlyStopper:
     gate = setup.config.gate
     return EarlyStopper(
         setup.rule,

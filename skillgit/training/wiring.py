@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from skillgit.config import Config, Provider
-from skillgit.errors import ConfigError
+from skillgit.config import Config
 from skillgit.evaluation.rollout import Evaluator
 from skillgit.evaluation.wiring import Runtime, open_bench, role_model, workers_for
-from skillgit.gate import RULES
+from skillgit.gate import gate_rule
 from skillgit.models.journal import Journal
 from skillgit.ports import Clock, Paid, Rule
 from skillgit.prompting.prompts import Optimizer
@@ -39,7 +38,7 @@ class TrainingContext:
 
 def is_simulated(config: Config) -> bool:
     """Whether no call of this configuration leaves the process."""
-    return all(m.provider is Provider.SIMULATED for m in (config.target, config.optimizer))
+    return not any(m.kind.leaves_process for m in (config.target, config.optimizer))
 
 
 def rule_of(config: Config) -> Rule:
@@ -47,12 +46,7 @@ def rule_of(config: Config) -> Rule:
 
     Raises: ConfigError when there is none of that name.
     """
-    if config.gate.rule not in RULES:
-        raise ConfigError(
-            f"gate.rule: there is no rule {config.gate.rule!r}",
-            hint=f"The rules are: {', '.join(sorted(RULES))}.",
-        )
-    return RULES[config.gate.rule]
+    return gate_rule(config.gate.rule).decide
 
 
 def open_training_context(

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from skillgit.config import ModelConfig, Provider
+from skillgit.config import ModelConfig
 from skillgit.environments.chat import MAX_TOOL_ROUNDS, ChatEnvironment
 from skillgit.errors import BlockedError, BudgetError, CallError
 from skillgit.records import (
@@ -223,6 +223,6 @@ def test_the_fingerprint_holds_what_changes_results() -> None:
     assert of(timeout=1, retries=0, base_url="http://x", api_key_env="K") == of()
     assert of()["environment"] == "chat"
     slow = {"latency_ms": 50}
-    simulated = Provider.SIMULATED
+    simulated = "simulated"
     assert of(provider=simulated, simulation=slow) == of(provider=simulated)
     assert of(provider=simulated, simulation={"noise": 0.5}) != of(provider=simulated)

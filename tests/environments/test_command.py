@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from skillgit.config import ModelConfig, Provider
+from skillgit.config import ModelConfig
 from skillgit.environments import CommandEnvironment, EnvironmentResources, build_environment
 from skillgit.errors import BlockedError
 from skillgit.records import (
@@ -109,7 +109,7 @@ class Journal:
 
 def environment(*command: str, root: Path | None = None, **config: Any) -> CommandEnvironment:
     return CommandEnvironment(
-        ModelConfig(provider=Provider.COMMAND, command=command, **config),
+        ModelConfig(provider="command", command=command, **config),
         clock=WallClock(),
         variables={**os.environ, "CITY": "Bern", "OTHER": "x"},
         root=None if root is None else str(root),
@@ -302,7 +302,7 @@ def test_one_rollout_is_one_call() -> None:
 
 def test_the_provider_decides_which_environment_it_is() -> None:
     resources = EnvironmentResources(clock=WallClock())
-    config = ModelConfig(provider=Provider.COMMAND, command=("true",))
+    config = ModelConfig(provider="command", command=("true",))
     assert isinstance(build_environment(config, resources), CommandEnvironment)
 
 

@@ -6,36 +6,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trials import tally
 
-from skillgit.gate import pace
-from skillgit.gate.betting import highest_wealth, payoff_asked
+from skillgit.gate import betting
+from skillgit.gate.betting import highest_e_value, threshold
 from skillgit.ports import Verdict
 from skillgit.records import Action
 
 
 def test_a_long_row_of_wins_pays_off() -> None:
-    ruling = pace(tally(16, 0))
+    ruling = betting(tally(16, 0))
     assert ruling.verdict is Verdict.ACCEPT
     assert ruling.result.action is Action.ACCEPT_NEW_BEST
 
 
 def test_a_few_wins_are_not_enough_and_the_number_missing_is_enough() -> None:
-    ruling = pace(tally(5, 1))
+    ruling = betting(tally(5, 1))
     assert ruling.verdict is Verdict.NOT_ENOUGH
     assert ruling.needed is not None
     differences = [1.0] * 5 + [-1.0] + [1.0] * ruling.needed
-    assert highest_wealth(differences) >= payoff_asked(0.05, 1)
-    assert highest_wealth(differences[:-1]) < payoff_asked(0.05, 1)
+    assert highest_e_value(differences) >= threshold(0.05, 1)
+    assert highest_e_value(differences[:-1]) < threshold(0.05, 1)
 
 
 def test_every_later_look_asks_for_more() -> None:
-    asked = [payoff_asked(0.05, look) for look in range(1, 200)]
+    asked = [threshold(0.05, look) for look in range(1, 200)]
     assert asked == sorted(asked)
-    assert pace(tally(9, 0)).verdict is Verdict.ACCEPT
-    assert pace(tally(9, 0, look=40)).verdict is Verdict.NOT_ENOUGH
+    assert betting(tally(9, 0)).verdict is Verdict.ACCEPT
+    assert betting(tally(9, 0, look=40)).verdict is Verdict.NOT_ENOUGH
 
 
 def test_the_shares_of_all_looks_stay_below_alpha() -> None:
-    assert sum(1 / payoff_asked(0.05, look) for look in range(1, 100_000)) < 0.05
+    assert sum(1 / threshold(0.05, look) for look in range(1, 100_000)) < 0.05
 
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), max_size=60), st.integers(0, 59))
@@ -43,7 +43,7 @@ def test_a_better_score_never_pays_less(differences: list[float], at: int) -> No
     if at < len(differences):
         better = [*differences]
         better[at] = min(1.0, better[at] + 1.0)
-        assert highest_wealth(better) >= highest_wealth(differences)
+        assert highest_e_value(better) >= highest_e_value(differences)
 
 
 def test_whole_runs_without_a_gain_are_seldom_fooled() -> None:
@@ -52,8 +52,8 @@ def test_whole_runs_without_a_gain_are_seldom_fooled() -> None:
         rng = random.Random(seed)
         current = [rng.random() < 0.5 for _ in range(30)]
         fooled += any(
-            highest_wealth([float((rng.random() < 0.5) - c) for c in current])
-            >= payoff_asked(0.05, look)
+            highest_e_value([float((rng.random() < 0.5) - c) for c in current])
+            >= threshold(0.05, look)
             for look in range(1, 21)
         )
     assert fooled <= 20  # 5 % of 400

@@ -39,20 +39,20 @@ def test_a_gain_has_to_be_above_min_delta() -> None:
     assert "above 0.1" in strict(tally(1, 0, 9, min_delta=0.1)).reason
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("rule", [r.decide for r in RULES.values()], ids=RULES)
 def test_no_rule_accepts_a_tie(rule: Rule) -> None:
     assert rule(tally(0, 0, 40)).result.action is Action.REJECT
     assert rule(tally(20, 20)).result.action is Action.REJECT
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("rule", [r.decide for r in RULES.values()], ids=RULES)
 @pytest.mark.parametrize("option", [{"min_delta": 0.95}, {"no_regression": 0.5}])
 def test_the_options_work_with_every_rule(rule: Rule, option: dict[str, float]) -> None:
     assert rule(tally(30, 1)).result.action is Action.ACCEPT_NEW_BEST
     assert rule(tally(30, 1, **option)).result.action is Action.REJECT
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("rule", [r.decide for r in RULES.values()], ids=RULES)
 def test_a_rejection_leaves_current_and_best_as_they_were(rule: Rule) -> None:
     result = rule(tally(0, 3, 3)).result
     assert result.current_skill.main.data == b"old"

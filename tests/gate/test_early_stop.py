@@ -18,44 +18,44 @@ def keys(n: int) -> list[str]:
 
 def ahead(current: dict[str, float], rule: str = "strict", **options: object) -> EarlyStopper:
     made = trial(measured(), measured(**current), order=tuple(current), **options)
-    return EarlyStopper(RULES[rule], made, repeats=1, may_be_unscored=0)
+    return EarlyStopper(RULES[rule].decide, made, repeats=1, may_be_unscored=0)
 
 
 def test_the_first_block_is_as_large_as_the_failures_needed() -> None:
     names = keys(10)
     current = dict(zip(names, [1.0] * 6 + [0.0] * 4, strict=True))
     # At most 6 of 10 are a rejection: 4 have to fail.
-    assert ahead(current).block([], names) == 4
+    assert ahead(current).safe_batch([], names) == 4
 
 
 def test_what_failed_is_taken_off_the_next_block() -> None:
     names = keys(10)
     current = dict(zip(names, [1.0] * 6 + [0.0] * 4, strict=True))
     seen = [measured(t000=0.0, t001=1.0, t002=0.0, t003=0.0)]
-    assert ahead(current).block(seen, names[4:]) == 1
+    assert ahead(current).safe_batch(seen, names[4:]) == 1
     seen = [measured(t000=0.0, t001=1.0, t002=0.0, t003=0.0, t004=0.0)]
-    assert ahead(current).block(seen, names[5:]) == 0
+    assert ahead(current).safe_batch(seen, names[5:]) == 0
 
 
 def test_with_current_at_nothing_the_whole_of_val_goes_out() -> None:
     names = keys(6)
-    assert ahead(dict.fromkeys(names, 0.0)).block([], names) == 6
+    assert ahead(dict.fromkeys(names, 0.0)).safe_batch([], names) == 6
 
 
 def test_with_current_at_its_best_nothing_goes_out() -> None:
     names = keys(6)
-    assert ahead(dict.fromkeys(names, 1.0)).block([], names) == 0
+    assert ahead(dict.fromkeys(names, 1.0)).safe_batch([], names) == 0
 
 
 def test_one_failure_is_enough_where_no_task_may_fall() -> None:
     names = keys(6)
     current = dict(zip(names, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0], strict=True))
-    assert ahead(current, no_regression=0.0).block([], names) == 3
+    assert ahead(current, no_regression=0.0).safe_batch([], names) == 3
 
 
 def test_a_rule_that_too_few_tasks_can_never_satisfy_sends_none() -> None:
     names = keys(4)
-    assert ahead(dict.fromkeys(names, 0.0), "paired").block([], names) == 0
+    assert ahead(dict.fromkeys(names, 0.0), "paired").safe_batch([], names) == 0
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -89,15 +89,15 @@ def test_cutting_short_never_changes_a_verdict(rule: str, data: st.DataObject) -
             for seen in truth
         ]
 
-    early_stopper = EarlyStopper(RULES[rule], made, repeats=repeats, may_be_unscored=n)
+    early_stopper = EarlyStopper(RULES[rule].decide, made, repeats=repeats, may_be_unscored=n)
     sent = 0
     while sent < n:
-        block = early_stopper.block(rounds(sent), names[sent:])
+        block = early_stopper.safe_batch(rounds(sent), names[sent:])
         if block == 0:
             break
         sent += block
     whole = rounds(n)
-    full = RULES[rule](
+    full = RULES[rule].decide(
         made.model_copy(
             update={"candidate_scores": pool("", whole), "candidate_rounds": tuple(whole)}
         )

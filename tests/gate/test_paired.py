@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from trials import measured, tally, trial
 
 from skillgit.gate import paired
-from skillgit.gate.paired import sign_test, wins_needed
+from skillgit.gate.paired import wins_needed
+from skillgit.gate.statistics import sign_test
 from skillgit.ports import Verdict
 from skillgit.records import Action
 

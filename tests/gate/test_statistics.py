@@ -16,7 +16,7 @@ from skillgit.gate.statistics import (
     clopper_pearson,
     compare,
     net_share_interval,
-    sign_test,
+    two_sided_sign_test,
 )
 
 COUNTS = st.integers(0, 60)
@@ -74,7 +74,7 @@ def test_zero_is_left_out_exactly_when_the_sign_test_says_so(
     better: int, worse: int, equal: int
 ) -> None:
     n = better + worse + equal
-    p = sign_test(better, worse)
+    p = two_sided_sign_test(better, worse)
     if n == 0 or abs(p - 0.04) < 1e-6:
         return
     found = net_share_interval(better, worse, n)
@@ -124,16 +124,16 @@ def test_nothing_changed_says_little_when_there_was_little_to_see() -> None:
 
 
 def test_known_values_of_the_sign_test() -> None:
-    assert sign_test(5, 0) == pytest.approx(0.0625)
-    assert sign_test(9, 1) == pytest.approx(22 / 1024)
-    assert sign_test(3, 3) == 1.0
-    assert sign_test(0, 0) == 1.0
+    assert two_sided_sign_test(5, 0) == pytest.approx(0.0625)
+    assert two_sided_sign_test(9, 1) == pytest.approx(22 / 1024)
+    assert two_sided_sign_test(3, 3) == 1.0
+    assert two_sided_sign_test(0, 0) == 1.0
 
 
 def test_large_sets_neither_overflow_nor_take_long() -> None:
     found = net_share_interval(3000, 2000, 20_000)
     assert 0.04 < found.low < 0.05 < found.high < 0.06
-    assert sign_test(3000, 2000) < 1e-12
+    assert two_sided_sign_test(3000, 2000) < 1e-12
 
 
 def test_pairs_are_sorted_into_better_worse_and_equal() -> None:

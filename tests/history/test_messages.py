@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgit.history import CandidateScore, Entry, Mark, Phase, RunHead, RunState, StepNote
-from skillgit.history.messages import applied_again, compose, compose_revert, edit_lines
+from skillgit.history.messages import (
+    applied_again,
+    compose,
+    compose_revert,
+    edit_lines,
+    unwrapped,
+)
 from skillgit.history.sanitize import harmless
 from skillgit.history.trailers import parse_commit
 from skillgit.records import Action, Edit, EditOp, EditOutcome, Metric, Outcome, SourceType
@@ -283,7 +289,8 @@ def assert_inert(message: str) -> None:
         assert unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
     assert len(message) < 25_000
     body = prose.split("\n")[1:]
-    assert all(line == "" or re.match(r"- \S|[A-Za-z]+ ", line) for line in body)
+    assert all(line == "" or re.match(r"- \S|[A-Za-z]+ |  [^\s#]", line) for line in body)
+    assert all(len(line) <= 96 for line in body)
 
 
 def test_harmless_text_stays_as_it_is() -> None:
@@ -316,8 +323,23 @@ def test_a_version_applied_again_claims_no_score() -> None:
     ]
     read = parse_commit(marked)
     assert read is not None
-    assert (read.step, read.score, read.state.best.score) == (12, None, None)
-    assert (read.state.current.score, read.state.best.step) == (None, 12)
+    assert (read.step, read.score, read.state) == (12, None, None)
+
+
+def test_long_lines_are_wrapped_and_can_be_put_together_again() -> None:
+    line = "- add " + " ".join(f"word{n}" for n in range(60)) + " # not a comment"
+    body = compose(entry(Action.ACCEPT, body=(line, "- short"))).split("\n\n")[1]
+    assert max(map(len, body.split("\n"))) <= 96
+    assert body.split("\n")[1].startswith("  word")
+    assert unwrapped(body) == [line, "- short"]
+
+
+def test_a_reason_is_cut_where_its_edit_then_fits_on_one_line() -> None:
+    edit = Edit(op=EditOp.ADD, content="x" * 30, rationale="why " * 30, support_count=2)
+    (line,) = edit_lines([outcome(edit)])
+    assert len(line) <= 96
+    assert ", because: why why" in line
+    assert line.endswith("… (seen in 2 failures)")
 
 
 def test_a_message_of_no_run_is_not_marked() -> None:

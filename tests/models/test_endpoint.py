@@ -46,58 +46,58 @@ def test_the_feature_a_complaint_names_first_is_meant() -> None:
 
 def test_what_was_refused_is_remembered_by_address_and_model() -> None:
     endpoints = Endpoints()
-    endpoints.at("u", "m").took(FULL, RequestForm(), RequestForm(seed=Sending.UNSENT))
-    assert endpoints.at("u", "m").fit_for(FULL).seed is Sending.UNSENT
-    assert endpoints.at("u", "n").fit_for(FULL).seed is Sending.SENT
-    assert endpoints.at("v", "m").fit_for(FULL).seed is Sending.SENT
+    endpoints.at("u", "m").remember(FULL, RequestForm(), RequestForm(seed=Sending.UNSENT))
+    assert endpoints.at("u", "m").form_for(FULL).seed is Sending.UNSENT
+    assert endpoints.at("u", "n").form_for(FULL).seed is Sending.SENT
+    assert endpoints.at("v", "m").form_for(FULL).seed is Sending.SENT
 
 
 def test_a_memory_never_goes_up_again() -> None:
     endpoint = Endpoint()
-    start = endpoint.fit_for(FULL)
-    endpoint.took(FULL, start, start._replace(answer=AnswerForm.FREE))
-    endpoint.took(FULL, start, start._replace(answer=AnswerForm.OBJECT))
-    assert endpoint.fit_for(FULL).answer is AnswerForm.FREE
+    start = endpoint.form_for(FULL)
+    endpoint.remember(FULL, start, start._replace(answer=AnswerForm.FREE))
+    endpoint.remember(FULL, start, start._replace(answer=AnswerForm.OBJECT))
+    assert endpoint.form_for(FULL).answer is AnswerForm.FREE
 
 
 def test_a_schema_that_cannot_be_strict_leaves_the_others_strict() -> None:
     endpoint = Endpoint()
-    start = endpoint.fit_for(FULL)
+    start = endpoint.form_for(FULL)
     assert start.answer is AnswerForm.SCHEMA
-    endpoint.took(FULL, start, start)
+    endpoint.remember(FULL, start, start)
     closed = FULL.model_copy(
         update={"answer_schema": {"type": "object", "additionalProperties": False}}
     )
-    assert endpoint.fit_for(closed).answer is AnswerForm.STRICT_SCHEMA
+    assert endpoint.form_for(closed).answer is AnswerForm.STRICT_SCHEMA
 
 
 def test_without_a_reason_each_suspect_is_tried_alone_and_then_all() -> None:
-    descent = FallbackPlan(Endpoint(), FULL, patience=0)
+    plan = FallbackPlan(Endpoint(), FULL, patience=0)
     tried = []
-    while descent.step(400, "bad request"):
-        changed = [f for f in Feature if descent.fit.form(f) != descent.start.form(f)]
+    while plan.step(400, "bad request"):
+        changed = [f for f in Feature if plan.request_form.form(f) != plan.start.form(f)]
         tried.append([f.value for f in changed])
     assert tried == [
         *[["answer"]] * 3, *[["limit"]] * 2, ["temperature"], ["seed"],
         ["answer", "limit", "temperature", "seed"],
     ]  # fmt: skip
-    assert descent.fit == descent.start
+    assert plan.request_form == plan.start
 
 
 def test_what_was_taken_before_is_no_suspect() -> None:
     endpoint = Endpoint()
-    start = endpoint.fit_for(FULL)
-    endpoint.took(FULL, start, start)
+    start = endpoint.form_for(FULL)
+    endpoint.remember(FULL, start, start)
     assert not FallbackPlan(endpoint, FULL, patience=0).step(400, "bad request")
     assert FallbackPlan(endpoint, FULL, patience=0).step(400, "bad seed")
 
 
 def test_what_another_call_learned_meanwhile_is_used() -> None:
     endpoint = Endpoint()
-    descent = FallbackPlan(endpoint, FULL, patience=0)
-    endpoint.took(FULL, descent.start, descent.start._replace(answer=AnswerForm.FREE))
-    assert descent.step(400, "response_format")
-    assert descent.fit.answer is AnswerForm.FREE
+    plan = FallbackPlan(endpoint, FULL, patience=0)
+    endpoint.remember(FULL, plan.start, plan.start._replace(answer=AnswerForm.FREE))
+    assert plan.step(400, "response_format")
+    assert plan.request_form.answer is AnswerForm.FREE
 
 
 @pytest.mark.parametrize("status", [401, 403, 408, 413, 429, 502, 503, 504])
@@ -107,8 +107,8 @@ def test_other_troubles_are_no_refusals(status: int) -> None:
 
 def test_every_way_down_ends() -> None:
     for complaint in ("no", "response_format", "temperature seed", "max_tokens"):
-        descent = FallbackPlan(Endpoint(), FULL, patience=1)
-        steps = sum(descent.step(status, complaint) for status in [500, 400, 422] * 20)
+        plan = FallbackPlan(Endpoint(), FULL, patience=1)
+        steps = sum(plan.step(status, complaint) for status in [500, 400, 422] * 20)
         assert steps <= 12
 
 

@@ -5,7 +5,7 @@ from pydantic import JsonValue
 
 from skillgit.errors import ReplyError
 from skillgit.prompting.answers import Items
-from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer, targets_of
+from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer
 from skillgit.records import Edit, EditOp, Skill, SkillDocument
 
 TARGETS = ("skill", "skills/brief/SKILL.md", "skills/brief/references/style.md")
@@ -109,4 +109,4 @@ def test_content_stays_as_it_was_written() -> None:
 
 def test_a_skill_is_named_by_its_alias_and_its_paths() -> None:
     skill = Skill(name="brief", documents=(SkillDocument(path="SKILL.md", data=b""),))
-    assert targets_of(skill) == ("skill", "SKILL.md")
+    assert skill.targets == ("skill", "SKILL.md")

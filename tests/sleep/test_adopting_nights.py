@@ -19,7 +19,7 @@ from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
 from skillgit.store.proposals import adopt as adopt_module
 from skillgit.store.proposals.adopt import Adopter, Adoption, AdoptState
-from skillgit.store.proposals.outcome import Decision, ProposalStatus, decision_on
+from skillgit.store.proposals.outcome import Decision, ProposalStatus, proposal_status
 from skillgit.store.revisions import find_proposal
 
 
@@ -38,7 +38,7 @@ def fate(house: House, run: str) -> Decision:
     assert proposal.commit is not None
     with house.parts(house.config()) as parts:
         lines = parts.store.notes_on(proposal.commit)
-        return decision_on(repository, proposal.commit, lines, onto="main")
+        return proposal_status(repository, proposal.commit, lines, onto="main")
 
 
 def turn_down(house: House, run: str, why: str) -> None:
@@ -82,8 +82,8 @@ def test_two_waiting_nights_are_adopted_in_either_order(
     text = text_on_main(two_nights)
     assert "Checked: yes" in text
     assert "Owner: me" in text
-    assert fate(two_nights, "night-1").fate is ProposalStatus.ADOPTED
-    assert fate(two_nights, "night-2").fate is ProposalStatus.ADOPTED
+    assert fate(two_nights, "night-1").status is ProposalStatus.ADOPTED
+    assert fate(two_nights, "night-2").status is ProposalStatus.ADOPTED
     assert adopt(two_nights, order[0]).state is AdoptState.ALREADY
     assert adopt(two_nights, order[1]).state is AdoptState.ALREADY
 
@@ -102,13 +102,13 @@ def test_a_stacked_night_builds_on_the_one_that_waits(house: House) -> None:
     assert outcome.staging_branch == "skillopt/night-2"
     house.git("merge-base", "--is-ancestor", "skillopt/night-1", "skillopt/night-2")
     assert adopt(house, "night-2").state is AdoptState.FAST_FORWARD
-    assert fate(house, "night-1").fate is ProposalStatus.ADOPTED
+    assert fate(house, "night-1").status is ProposalStatus.ADOPTED
 
 
 def test_a_plain_merge_counts_as_adopted(two_nights: House) -> None:
     two_nights.git("merge", "--quiet", "--no-ff", "-m", "take it", "skillopt/night-1")
-    assert fate(two_nights, "night-1").fate is ProposalStatus.ADOPTED
-    assert fate(two_nights, "night-2").fate is ProposalStatus.WAITING
+    assert fate(two_nights, "night-1").status is ProposalStatus.ADOPTED
+    assert fate(two_nights, "night-2").status is ProposalStatus.WAITING
 
 
 def edit_main(house: House) -> None:
@@ -134,14 +134,14 @@ def test_a_squashed_pull_request_is_recognised_also_when_main_was_edited(
         text = (house.path / "skills/notes/SKILL.md").read_text()
         house.write("skills/notes/SKILL.md", text + "\nThe end.\n")
         house.commit("Edit the skill again")
-    assert fate(house, "night-1").fate is ProposalStatus.ADOPTED
+    assert fate(house, "night-1").status is ProposalStatus.ADOPTED
     assert adopt(house, "night-1").state is AdoptState.ALREADY
 
 
 def test_half_of_a_night_is_not_the_night(house: House) -> None:
     house.sleep(asks())
     edit_main(house)
-    assert fate(house, "night-1").fate is ProposalStatus.WAITING
+    assert fate(house, "night-1").status is ProposalStatus.WAITING
 
 
 def test_what_a_person_turned_down_is_told_to_the_next_night_and_not_tried_again(
@@ -150,7 +150,7 @@ def test_what_a_person_turned_down_is_told_to_the_next_night_and_not_tried_again
     assert house.sleep(asks(), stand_ins=Proposing(CHECKED).as_optimizer).report.accepted
     turn_down(house, "night-1", "we check nothing here, and never will")
     assert fate(house, "night-1") == Decision(
-        fate=ProposalStatus.TURNED_DOWN, why="we check nothing here, and never will"
+        status=ProposalStatus.TURNED_DOWN, why="we check nothing here, and never will"
     )
     optimizer = Proposing(CHECKED)
     second = house.sleep(asks(), stand_ins=optimizer.as_optimizer).report

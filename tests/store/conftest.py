@@ -24,11 +24,13 @@ from skillgit.history import (
     StepNote,
 )
 from skillgit.history.messages import compose, compose_revert, edit_lines
+from skillgit.history.trailers import STATE_HEADER, state_text
 from skillgit.ports import Clock
 from skillgit.records import Action, Edit, EditOp, EditOutcome, Metric, Outcome
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import open_repository
+from skillgit.store.git.rewrite import commit_with
 from skillgit.store.git_store import GitStore
 from skillgit.store.proposals.adopt import Adopter, Adoption
 from skillgit.store.proposals.proposal import propose
@@ -191,9 +193,14 @@ class RunWriter:
         skills.insert("brief", folder.write(), pygit2.enums.FileMode.TREE)
         root = self.pygit.TreeBuilder(tree)
         root.insert("skills", skills.write(), pygit2.enums.FileMode.TREE)
+        return self.put(message, root.write(), self.tip)
+
+    def put(self, message: str, tree: pygit2.Oid | str, parent: str) -> str:
+        """A commit of the run with its state on a parent, on which its branch is then."""
         who = pygit2.Signature("Ada Tester", "ada@example.org", int(self.time.timestamp()), 0)
-        made = self.pygit.create_commit(None, who, who, message, root.write(), [above])
-        self.tip = str(made)
+        headers = {STATE_HEADER: state_text(self.state)}
+        ids = pygit2.Oid(hex=str(tree)), pygit2.Oid(hex=parent)
+        self.tip = str(commit_with(self.pygit, who, message, *ids, headers))
         self.git("update-ref", self.ref, self.tip)
         return self.tip
 

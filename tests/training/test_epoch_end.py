@@ -463,9 +463,9 @@ def test_what_is_read_back_is_what_was_in_memory(tmp_path: Path) -> None:
         for record in train(setup):
             found = load_state(setup)
             assert found is not None
-            assert found.state == record.entry.state
+            assert found.run_state == record.entry.state
             if record.entry.action is Action.EPOCH:
-                assert found.epoch_start == found.current
+                assert found.epoch_start == found.current.skill
                 assert found.epoch_notes == ()
             memory = [line for line in record.entry.lines if isinstance(line, MetaSkillNote)]
             if memory:

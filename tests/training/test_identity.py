@@ -40,3 +40,9 @@ def test_what_changes_a_run_is_part_of_what_it_is(added: str, key: str) -> None:
 def test_epochs_and_workers_do_not_make_another_run() -> None:
     other = CONFIG.replace("epochs = 2", "epochs = 9").replace("workers = 4", "workers = 2")
     assert identity(other) == identity(CONFIG)
+
+
+def test_a_run_begun_with_a_rule_that_had_another_name_is_the_same_run() -> None:
+    before, now = (identity(f'{CONFIG}[gate]\nrule = "{name}"\n') for name in ("pace", "betting"))
+    assert before == now
+    assert before["gate"] == {**identity(CONFIG)["gate"], "rule": "pace"}  # type: ignore[dict-item]

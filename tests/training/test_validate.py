@@ -156,8 +156,8 @@ def test_with_max_unscored_at_0_one_lost_task_blocks(tmp_path: Path) -> None:
         Project(tmp_path / "none").train(FIXED + gate("max_unscored = 0.0"), wrap=lost)
 
 
-def test_pace_waits_for_more_than_eight_tasks_can_show(tmp_path: Path) -> None:
-    records = Project(tmp_path / "project").train(FIXED + gate('rule = "pace"'))
+def test_betting_waits_for_more_than_eight_tasks_can_show(tmp_path: Path) -> None:
+    records = Project(tmp_path / "project").train(FIXED + gate('rule = "betting"'))
     assert not any(action.accepted for action in verdicts(records))
 
 

@@ -194,9 +194,6 @@ def _lookup_of(parameter: click.Parameter) -> _Lookup | None:
     return _BY_METAVAR.get(metavar)
 
 
-# ── the shells ───────────────────────────────────────────────────────────────────────────────
-
-
 class Bash(BashComplete):
     """Bash, with words taken from the line as typed: bash itself would cut `train-1@2` in three."""
 

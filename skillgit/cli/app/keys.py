@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.worktree import Worktree
-from skillgit.config import Config, ModelConfig, NightOptimizer, Provider
+from skillgit.config import Config, ModelConfig, NightOptimizer
 from skillgit.errors import UserError
 from skillgit.records import Role
 
@@ -28,8 +28,8 @@ def find_key(model: ModelConfig, role: str, invocation: Invocation, tree: Worktr
 
     Raises: UserError when there is no key, or the user's program gives none.
     """
-    name = model.api_key_env
-    if model.provider is not Provider.OPENAI or not name:
+    name = model.key_variable
+    if name is None:
         return None
     key = invocation.environ.get(name, "").strip() or _from_program(name, invocation, tree)
     if key:

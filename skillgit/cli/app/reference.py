@@ -24,23 +24,14 @@ from pydantic.fields import FieldInfo
 from skillgit import __version__, config
 from skillgit.cli.app.group import root
 from skillgit.cli.app.invocation import Invocation
+from skillgit.errors import ExitCode
+from skillgit.gate import RULES
 
 PAGES = Path("docs/reference")
 _GENERATED = "<!-- Made by `python -m skillgit.cli.app.reference`; edits here are lost. -->"
 _ABOUT_CONFIG = """\
 The file stands at the repository's root and is committed. Every key changes behaviour; an unknown
 one is an error. `skillgit init` writes the first version."""
-EXIT_CODES = {
-    0: "done, also when nothing was accepted",
-    1: "something you can put right",
-    2: "wrong usage",
-    3: "blocked: a model could not be reached, or nothing usable came back",
-    4: "another writer moved the branch, or holds the run",
-    5: "stopped by a budget; all finished work is committed",
-    6: "waiting for answers",
-    70: "a bug; the trace is in a file whose path is printed",
-    130: "interrupted; all finished work is committed",
-}
 _STREAMS = (
     "Errors go to stderr as `error: …`, what to do about them as `hint: …`. "
     "Only results go to stdout.\n"
@@ -51,7 +42,7 @@ def cli_page() -> str:
     """docs/reference/cli.md: the help of every command."""
     parts = ["# Command line", _GENERATED]
     parts += [f"## {c.command_path}\n\n```\n{c.get_help()}\n```" for c in contexts()]
-    rows = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
+    rows = [f"| {code.value} | {code.meaning} |" for code in ExitCode]
     table = "\n".join(["| code | meaning |", "|---|---|", *rows])
     return "\n\n".join([*parts, "## Exit codes", table, _STREAMS])
 
@@ -130,7 +121,10 @@ def _rows(record: type[BaseModel], docs: dict[tuple[str, str], str], *, prefix: 
             rows += _rows(nested[0], docs, prefix=f"{prefix}{key}.")
             continue
         meaning = " ".join(_meaning(record, key, docs).split())
-        cells = (f"`{prefix}{key}`", _type(field), _default(field), meaning)
+        value = _type(field)
+        if key == "provider" and issubclass(record, config.ModelConfig):
+            value = ", ".join(f'`"{name}"`' for name in config.PROVIDERS)
+        cells = (f"`{prefix}{key}`", value, _default(field), meaning)
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return rows
 
@@ -138,7 +132,10 @@ def _rows(record: type[BaseModel], docs: dict[tuple[str, str], str], *, prefix: 
 def _meaning(record: type[BaseModel], key: str, docs: dict[tuple[str, str], str]) -> str:
     """What a key means; of one that is inherited, the docstring of the class that has it."""
     owners = (owner.__name__ for owner in record.__mro__)
-    return next((docs[name, key] for name in owners if (name, key) in docs), "")
+    text = next((docs[name, key] for name in owners if (name, key) in docs), "")
+    if key == "rule" and issubclass(record, config.GateConfig):
+        return f"{text.removesuffix('.')}: {'; '.join(rule.summary for rule in RULES.values())}."
+    return text
 
 
 def _records(annotation: Any) -> list[type[BaseModel]]:
@@ -201,8 +198,6 @@ def _bounds(metadata: list[Any]) -> str:
     return f", {' and '.join(found)}" if found else ""
 
 
-# ── The man page, made from the help of the commands: `make docs` writes it, a test compares it.
-
 MAN_PAGE: Path = Path("docs/man/skillgit.1")
 
 _TOP = """\
@@ -236,7 +231,7 @@ def man_page() -> str:
         if not isinstance(context.command, click.Group):
             parts += [f".SS {_plain(_synopsis(context))}", _prose(context.command)]
             parts += _options(context)
-    parts += [".SH EXIT STATUS", *_items((str(n), words) for n, words in EXIT_CODES.items())]
+    parts += [".SH EXIT STATUS", *_items((str(code.value), code.meaning) for code in ExitCode)]
     parts += [".SH FILES", *_items(_FILES), ".SH SEE ALSO", _SEE_ALSO]
     return "\n".join(parts) + "\n"
 

@@ -12,11 +12,8 @@ import click
 from skillgit.cli.app.completion import VARIABLE, answer
 from skillgit.cli.app.group import root
 from skillgit.cli.app.invocation import Invocation
-from skillgit.errors import SkillgitError
+from skillgit.errors import ExitCode, SkillgitError
 
-WRONG_USAGE = 2
-BUG = 70
-INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
@@ -33,10 +30,10 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], *, name: str = "sk
         return error.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message(), file=sys.stderr)
-        return WRONG_USAGE
+        return ExitCode.USAGE
     except click.ClickException as error:
         complain(_as_ours(error.format_message()), _usage_hint(error, invocation))
-        return WRONG_USAGE
+        return ExitCode.USAGE
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(invocation)
     except BrokenPipeError:
@@ -60,7 +57,7 @@ def _invoke(invocation: Invocation, arguments: list[str]) -> int:
             root.invoke(context)
     except click.exceptions.Exit as done:
         return done.exit_code
-    return 0
+    return ExitCode.DONE
 
 
 def _as_ours(message: str) -> str:
@@ -83,7 +80,7 @@ def _interrupted(invocation: Invocation) -> int:
             "interrupted; every finished step is committed, every answer is kept",
             f"{invocation.resume} goes on from there.",
         )
-    return INTERRUPTED
+    return ExitCode.INTERRUPTED
 
 
 def _came_of_ctrl_c(error: BaseException | None) -> bool:
@@ -102,4 +99,4 @@ def _bug(error: Exception, invocation: Invocation) -> int:
         f"skillgit met a bug ({type(error).__name__}){kept}",
         f"The trace is in {path}; it holds no key. Please add it to a bug report.",
     )
-    return BUG
+    return ExitCode.BUG

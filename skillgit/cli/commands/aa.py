@@ -26,13 +26,12 @@ from skillgit.errors import UserError
 from skillgit.evaluation.noise import Noise, noise_of
 from skillgit.evaluation.standalone import SCOPE, Measuring
 from skillgit.evaluation.wiring import open_bench
-from skillgit.gate.power import Sizes, accept_chance
+from skillgit.gate.power import accept_chance
+from skillgit.gate.rule import Sizes
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.records import Measurements, Skill, Split
 from skillgit.store.git.obstacles import refuse_taken_names
-from skillgit.store.git.repository import open_repository
-from skillgit.store.git_store import GitStore
 from skillgit.training.wiring import is_simulated
 
 _SHOWN = 10
@@ -80,16 +79,12 @@ def measure_noise(project: Project, version: str, repeats: int) -> tuple[Noise, 
     config, tasks = project.config, project.tasks()
     project.require_trust(tasks)
     durable = not is_simulated(config)
-    repository = open_repository(project.invocation.directory, durable=durable)
+    repository = project.open_repository(durable=durable)
     skill = skill_of(version, project, repository)
     refuse_taken_names(repository, skill=skill.name)
     repository.identity()
-    store = GitStore(
-        repository,
-        config.skill,
-        skill_name=skill.name,
-        clock=project.invocation.clock,
-        command=project.invocation.typed("aa", version),
+    store = project.open_store(
+        repository, skill.name, command=project.invocation.typed("aa", version)
     )
     runtime = runtime_of(project, tasks)
     val = [task for task in tasks.tasks if task.split is Split.VAL]
@@ -150,9 +145,6 @@ def _complete(measuring: Measuring, object_id: str) -> int:
 def _snapshot(measuring: Measuring, at: int, repeats: int) -> Snapshot:
     seen = Snapshot.of(measuring.evaluator.progress, measuring.meter)
     return replace(seen, step=at, total_steps=repeats)
-
-
-# ── in words ─────────────────────────────────────────────────────────────────────────────────
 
 
 def _fields(name: str, noise: Noise, names: dict[str, str]) -> dict[str, object]:

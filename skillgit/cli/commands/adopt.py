@@ -11,9 +11,8 @@ from skillgit.cli.show.output import json_option, print_commands, print_json
 from skillgit.errors import RepositoryError, UsageError, UserError
 from skillgit.store.git.names import HEADS, is_night, run_ref
 from skillgit.store.git.refs import Refs
-from skillgit.store.git.repository import Repository, open_repository
+from skillgit.store.git.repository import Repository
 from skillgit.store.git.signing import signer_of
-from skillgit.store.git_store import GitStore
 from skillgit.store.proposals.adopt import Adopter, AdoptState, Regate
 from skillgit.store.proposals.adopted import read_lineage
 from skillgit.store.proposals.proposal import Proposal
@@ -60,7 +59,7 @@ def command(
             hint=f"{invocation.typed('eval', 'HEAD')} measures what came of a merge.",
         )
     project = open_project(invocation, only if only is not None else skill)
-    repository = open_repository(invocation.directory)
+    repository = project.open_repository()
     words = ["adopt", version, *(["--into", into] if into is not None else [])]
     words += ["--only", only] if only is not None else []
     refs = Refs(
@@ -129,13 +128,7 @@ def _documents(
     project: Project, repository: Repository, proposal: str, onto: str, *, memory: bool = False
 ) -> tuple[str, ...]:
     """The paths of a skill's documents, as they are in a proposal and on a branch."""
-    store = GitStore(
-        repository,
-        project.config.skill,
-        skill_name=project.skill or "",
-        clock=project.invocation.clock,
-        memory=memory,
-    )
+    store = project.open_store(repository, project.skill or "", memory=memory)
     commits = (proposal, str(repository.onto_commit(onto).id))
     found = (document for commit in commits for document in store.skill_at(commit).documents)
     return tuple(dict.fromkeys(document.path for document in found))

@@ -115,9 +115,6 @@ def _commit(rev: str | None, project: Project, repository: Repository) -> str | 
     return str(repository.onto_commit(project.config.repo.onto).id)
 
 
-# ── the table ────────────────────────────────────────────────────────────────────────────────
-
-
 def _print_table(
     lines: Sequence[TracedLine], file: str, project: Project, path: str | None
 ) -> None:
@@ -156,9 +153,6 @@ def _asked(origin: Origin) -> str:
 def _kind(origin: Origin) -> str:
     is_failure = origin.edit is None or origin.edit.source_type is SourceType.FAILURE
     return "failing task" if is_failure else "passing task"
-
-
-# ── stories ──────────────────────────────────────────────────────────────────────────────────
 
 
 def _print_stories(lines: Sequence[TracedLine]) -> None:

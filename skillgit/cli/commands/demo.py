@@ -14,7 +14,7 @@ from skillgit.cli.init.setup import Choices, set_up
 from skillgit.cli.sessions.training import TrainOptions
 from skillgit.cli.show.conclusion import print_conclusion
 from skillgit.cli.show.output import print_commands, say
-from skillgit.config import CONFIG_FILE, Provider
+from skillgit.config import CONFIG_FILE
 from skillgit.errors import UserError
 from skillgit.store.git.git_cli import GitCli
 
@@ -41,7 +41,7 @@ def command(invocation: Invocation, *, folder: str) -> None:
     tree = _make_repository(invocation, root)
     invocation.enter(Path(folder))
     say(f"{folder}: a repository with a skill, 72 tasks, and a simulated model")
-    set_up(invocation, Choices(SKILL, tasks=TASKS, provider=Provider.SIMULATED))
+    set_up(invocation, Choices(SKILL, tasks=TASKS, provider="simulated"))
     _commit(tree, "Set up skillgit", CONFIG_FILE)
     print_conclusion(run_training(invocation, TrainOptions()))
     print(f"\n$ {invocation.typed_git('log', '--oneline', 'skillopt/best')}")

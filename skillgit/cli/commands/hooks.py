@@ -19,8 +19,8 @@ from skillgit.cli.hooks.agents import (
     sessions_ended,
     uninstall_agent,
 )
-from skillgit.cli.hooks.installing import Standing, Way, install, standings, uninstall
-from skillgit.cli.hooks.place import Place, lines_for, place_of
+from skillgit.cli.hooks.installing import InstalledHook, Way, install, installed_hooks, uninstall
+from skillgit.cli.hooks.place import HookPlace, lines_for, place_of
 from skillgit.cli.hooks.scripts import Copy
 from skillgit.cli.sessions.harvest import read_until
 from skillgit.cli.show.output import count, json_option, print_json, print_table
@@ -98,11 +98,11 @@ def uninstall_command(invocation: Invocation, *, agent_name: str | None, as_json
         _print_json(place, found)
         return
     _print_table(found)
-    for standing in found:
-        if standing.way is Way.LINE:
-            print(f"\n{place.asked(standing.hook)} calls it; take that line out by hand.")
-        elif standing.copy is Copy.EDITED:
-            print(f"\n{standing.path} has changes that are not ours; remove it by hand.")
+    for installed in found:
+        if installed.way is Way.LINE:
+            print(f"\n{place.asked(installed.hook)} calls it; take that line out by hand.")
+        elif installed.copy is Copy.EDITED:
+            print(f"\n{installed.path} has changes that are not ours; remove it by hand.")
 
 
 @command.command("status")
@@ -111,26 +111,23 @@ def uninstall_command(invocation: Invocation, *, agent_name: str | None, as_json
 def status_command(invocation: Invocation, *, as_json: bool) -> None:
     """Say how each hook stands, and what to add by hand where one cannot be put."""
     place = _place(invocation)
-    found = standings(place)
+    found = installed_hooks(place)
     if as_json:
         _print_json(place, found)
     else:
         _print_table(found)
         _print_place(place)
-        if any(standing.way is Way.NONE for standing in found):
+        if any(installed.way is Way.NONE for installed in found):
             print(f"\n{invocation.typed('hooks', 'install')} installs what is not there.")
     _agents_status(invocation, place, as_json=as_json)
 
 
-def _place(invocation: Invocation) -> Place:
+def _place(invocation: Invocation) -> HookPlace:
     return place_of(worktree_at(invocation.directory, invocation.environ))
 
 
-# ── agents ───────────────────────────────────────────────────────────────────────────────────
-
-
 def _install_agent(
-    invocation: Invocation, place: Place, agent: Agent, *, yes: bool, as_json: bool
+    invocation: Invocation, place: HookPlace, agent: Agent, *, yes: bool, as_json: bool
 ) -> None:
     settings = agent.settings(invocation.environ)
     fields = {"agent": agent.name, "file": str(settings), "snippet": agent.snippet()}
@@ -158,7 +155,7 @@ def _done(fields: Mapping[str, object], words: str, *, changed: bool, as_json: b
         print(words)
 
 
-def _agents_status(invocation: Invocation, place: Place, *, as_json: bool) -> None:
+def _agents_status(invocation: Invocation, place: HookPlace, *, as_json: bool) -> None:
     folder = place.private_folder.parent / "harvest"
     since = read_until(folder)
     ended = sessions_ended(folder, since)
@@ -176,12 +173,9 @@ def _agents_status(invocation: Invocation, place: Place, *, as_json: bool) -> No
         print(f"{count(ended, 'session')} ended since the last harvest; {harvest} reads them.")
 
 
-# ── printing ─────────────────────────────────────────────────────────────────────────────────
-
-
-def _print(place: Place, found: list[Standing], *, as_json: bool) -> tuple[str, ...]:
+def _print(place: HookPlace, found: list[InstalledHook], *, as_json: bool) -> tuple[str, ...]:
     """Print how the hooks stand; those for which a line has to be added."""
-    missing = tuple(standing.hook for standing in found if standing.way is Way.NONE)
+    missing = tuple(installed.hook for installed in found if installed.way is Way.NONE)
     if as_json:
         _print_json(place, found)
         return missing
@@ -192,28 +186,28 @@ def _print(place: Place, found: list[Standing], *, as_json: bool) -> tuple[str, 
     return missing
 
 
-def _print_table(found: list[Standing]) -> None:
-    print_table(("hook", ""), [(standing.hook, standing.words) for standing in found])
+def _print_table(found: list[InstalledHook]) -> None:
+    print_table(("hook", ""), [(installed.hook, installed.words) for installed in found])
 
 
-def _print_place(place: Place) -> None:
+def _print_place(place: HookPlace) -> None:
     where = f", where core.hooksPath points ({place.hooks_path})" if place.hooks_path else ""
     manager = f"; {place.manager.value} looks after them" if place.manager else ""
     print(f"\nHooks stand in {place.folder}{where}{manager}.")
 
 
-def _print_json(place: Place, found: list[Standing]) -> None:
-    for standing in found:
-        missing = (standing.hook,) if standing.way is Way.NONE else ()
+def _print_json(place: HookPlace, found: list[InstalledHook]) -> None:
+    for installed in found:
+        missing = (installed.hook,) if installed.way is Way.NONE else ()
         print_json(
             "hook",
             {
-                "hook": standing.hook,
-                "way": standing.way.value,
-                "there": standing.copy.value,
-                "change": standing.change.value,
-                "at_work": standing.at_work,
-                "path": str(standing.path),
+                "hook": installed.hook,
+                "way": installed.way.value,
+                "there": installed.copy.value,
+                "change": installed.change.value,
+                "at_work": installed.at_work,
+                "path": str(installed.path),
                 "manager": place.manager.value if place.manager else None,
                 "hooks_path": place.hooks_path,
                 "add": [{"file": f, "lines": text} for f, text in lines_for(place, missing)],

@@ -13,17 +13,17 @@ from skillgit.cli.init.setup import OPTIMIZER, TARGET, Choices, Written, set_up
 from skillgit.cli.sessions.project import open_project
 from skillgit.cli.show.conclusion import commands_to_set_up
 from skillgit.cli.show.output import count, print_commands
-from skillgit.config import CONFIG_FILE, Provider, parse_configs
+from skillgit.config import CONFIG_FILE, PROVIDERS, parse_configs
 from skillgit.stages.schedule import steps_per_epoch
 from skillgit.store.remotes.remotes import REMOVE_INCLUDE, include
 
-PROVIDERS = click.Choice([Provider.OPENAI.value, Provider.SIMULATED.value])
+MODEL_PROVIDERS = click.Choice([n for n, kind in PROVIDERS.items() if not kind.runs_program])
 
 
 @click.command()
 @click.argument("skill", metavar="SKILL", required=False)
 @click.option("--tasks", metavar="FILE", help="The tasks; a file or a folder.")
-@click.option("--provider", type=PROVIDERS, default="openai", help="Where answers come from.")
+@click.option("--provider", type=MODEL_PROVIDERS, default="openai", help="Where answers come from.")
 @click.option("--model", metavar="NAME", help=f"The target's model.  [default: {TARGET}]")
 @click.option("--optimizer-model", metavar="NAME", help=f"The optimizer's.  [default: {OPTIMIZER}]")
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible server, for both roles.")
@@ -55,7 +55,7 @@ def command(
             raise click.UsageError("name the skill: a SKILL.md, or its folder")
         _add_workflow(invocation)
         return
-    choices = Choices(skill=skill, provider=Provider(provider), nights=nights, **chosen)
+    choices = Choices(skill=skill, provider=provider, nights=nights, **chosen)
     written = set_up(invocation, choices)
     _report(written, nights=nights)
     _include(written.tree, invocation)

@@ -15,12 +15,16 @@ from skillgit.cli.show.output import count, json_option, print_json, printable, 
 from skillgit.errors import UserError
 from skillgit.review.pull_request.body import title
 from skillgit.review.pull_request.evidence import Evidence, gather
-from skillgit.review.pull_request.forge import Host, Opened, Opener, PullRequest, read_host
+from skillgit.review.pull_request.forge import (
+    Host,
+    Opened,
+    PullRequest,
+    PullRequestClient,
+    read_host,
+)
 from skillgit.review.pull_request.propose import public_body, refuse_secrets
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import HEADS, is_night
-from skillgit.store.git.repository import open_repository
-from skillgit.store.git_store import GitStore
 from skillgit.store.ranges import range_between
 from skillgit.store.remotes.publish import Destination, Publisher
 from skillgit.store.remotes.remotes import Remotes
@@ -62,15 +66,15 @@ def command(
         _ask(offer, invocation, yes=yes, as_json=as_json)
     pushed = offer.publisher.push(offer.to, offer.commit)
     file = _write_body(offer)
-    opener = Opener(offer.publisher.cli.folder, invocation.environ, [])
+    client = PullRequestClient(offer.publisher.cli.folder, invocation.environ, [])
     asked = PullRequest(
         onto=project.config.repo.onto,
         branch=offer.to.branch,
         title=title(offer.evidence),
         body=offer.body,
     )
-    opened = opener.open(offer.host, asked, again=offer.to.there is not None)
-    for complaint in opener.complaints:
+    opened = client.open_pull_request(offer.host, asked, again=offer.to.there is not None)
+    for complaint in client.complaints:
         say(f"note: {printable(complaint)}")
     address = offer.host.compare_address(asked.onto, asked.branch) if offer.host else None
     if as_json:
@@ -96,18 +100,16 @@ class _Offer:
 
 def _make_offer(project: Project, version: str, asked_remote: str | None) -> _Offer:
     invocation, onto = project.invocation, project.config.repo.onto
-    repository = open_repository(invocation.directory)
+    repository = project.open_repository()
     proposal = find_proposal(repository.git, version, skill=project.skill)
     if proposal.commit is None:
         raise UserError(
             f"there is nothing to propose: {proposal.reason}",
             hint=f"{invocation.typed('log', proposal.run)} shows what was tried.",
         )
-    store = GitStore(
+    store = project.open_store(
         repository,
-        project.config.skill,
-        skill_name=project.skill or "",
-        clock=invocation.clock,
+        project.skill or "",
         command=project.typed("propose", version),
         private=is_night(proposal.run),
         memory=is_night(proposal.run),

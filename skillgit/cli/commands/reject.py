@@ -11,9 +11,7 @@ from skillgit.cli.show.output import json_option, print_json
 from skillgit.errors import UsageError, UserError
 from skillgit.history import TurnedDownNote
 from skillgit.store.git.names import is_night
-from skillgit.store.git.repository import open_repository
-from skillgit.store.git_store import GitStore
-from skillgit.store.proposals.outcome import ProposalStatus, decision_on
+from skillgit.store.proposals.outcome import ProposalStatus, proposal_status
 from skillgit.store.revisions import find_proposal
 
 
@@ -34,28 +32,23 @@ def command(
     if not why.strip():
         raise UsageError("-m: say why, in a few words")
     project = open_project(invocation, skill)
-    repository = open_repository(invocation.directory)
+    repository = project.open_repository()
     proposal = find_proposal(repository.git, version, skill=project.skill)
     if proposal.commit is None:
         raise UserError(f"there is nothing to turn down: {proposal.reason}")
-    store = GitStore(
-        repository,
-        project.config.skill,
-        skill_name=project.skill or "skill",
-        clock=invocation.clock,
-        command=project.typed("reject", version),
-        private=True,
+    store = project.open_store(
+        repository, project.skill or "skill", command=project.typed("reject", version), private=True
     )
     lines = store.notes_on(proposal.commit)
     onto = project.config.repo.onto
-    before = decision_on(repository, proposal.commit, lines, onto=onto)
-    if before.fate is ProposalStatus.ADOPTED:
+    before = proposal_status(repository, proposal.commit, lines, onto=onto)
+    if before.status is ProposalStatus.ADOPTED:
         raise UserError(
             f"{proposal.run} is in {onto} already",
             hint=f"git revert takes its commits back; {invocation.typed('log', proposal.run)} "
             "shows them.",
         )
-    said = before.fate is ProposalStatus.TURNED_DOWN and before.why == why.strip()
+    said = before.status is ProposalStatus.TURNED_DOWN and before.why == why.strip()
     if not said:
         note = TurnedDownNote(run=proposal.run, why=why.strip(), time=invocation.clock.now())
         store.add_lines(proposal.run, [(proposal.commit, note)], message=f"{proposal.run} rejected")

@@ -30,7 +30,6 @@ from skillgit.records import Action, Score
 from skillgit.review.hunks import AttributedHunk, attribute, read_hunks
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import is_night
-from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
 from skillgit.store.runs.version_notes import NotedVersions
 
@@ -50,21 +49,16 @@ def command(invocation: Invocation, *, version: str, skill: str | None, as_json:
     or anything that git understands. With a night, its report as well.
     """
     project = open_project(invocation, skill)
-    repository = open_repository(invocation.directory)
+    repository = project.open_repository()
     runs = Runs(repository, invocation, skill=project.skill)
-    commit = runs.read(runs.commit_of(version))
+    commit = runs.version(runs.commit_of(version))
     if commit is None:
         raise UserError(
             f"{version} is no version that a run made",
             hint=f"{invocation.typed('log')} shows those; git show {version} shows the commit.",
         )
-    store = GitStore(
-        repository,
-        project.of_skill(commit.state.skill).config.skill,
-        skill_name=commit.state.skill,
-        clock=invocation.clock,
-        private=True,
-        memory=is_night(commit.run),
+    store = project.of_skill(commit.state.skill).open_store(
+        repository, commit.state.skill, private=True, memory=is_night(commit.run)
     )
     reader = _Reader(store, runs, project.git_in(repository))
     found = reader.read(commit)

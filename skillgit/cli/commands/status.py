@@ -18,7 +18,7 @@ from skillgit.history import RunCommit
 from skillgit.records import Action
 from skillgit.store.git.names import HEADS, best_tag, is_night, proposal_ref
 from skillgit.store.git.refs import Refs
-from skillgit.store.git.repository import Repository, open_repository
+from skillgit.store.git.repository import Repository
 from skillgit.store.proposals.adopted import is_adopted, read_lineage
 from skillgit.store.revisions import best_commit
 
@@ -130,7 +130,7 @@ def next_steps(status: SkillStatus) -> list[str]:
 
 
 def _read(project: Project, skills: Sequence[Project]) -> list[SkillStatus]:
-    repository = open_repository(project.invocation.directory)
+    repository = project.open_repository()
     runs = Runs(repository, project.invocation)
     states = [_status(runs, project, repository, name) for name in runs.names()]
     return [

@@ -12,7 +12,7 @@ from skillgit.cli.show.output import count, json_option, print_json, say
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.locks import held
 from skillgit.store.git.names import best_tag
-from skillgit.store.git.repository import Repository, open_repository
+from skillgit.store.git.repository import Repository
 from skillgit.store.git_store import GitStore
 from skillgit.store.remotes.remotes import Remotes, write_included
 from skillgit.store.remotes.sync import Sync, SyncResult
@@ -63,7 +63,7 @@ class _Exchange:
     """The rooms that a sync needs; `best` is where the default best tag moved to, if it did."""
 
     def __init__(self, project: Project) -> None:
-        repository = open_repository(project.invocation.directory)
+        repository = project.open_repository()
         self.best: str | None = None
         self.stores = [_store(each, repository) for each in project.each()]
         self.refs = self.stores[0].refs
@@ -103,15 +103,7 @@ class _Exchange:
 def _store(project: Project, repository: Repository) -> GitStore:
     config = project.config
     name = project.skill or committed_skill(repository, config.skill, config.repo.onto).name
-    return GitStore(
-        repository,
-        config.skill,
-        skill_name=name,
-        clock=project.invocation.clock,
-        command=project.invocation.typed("sync"),
-        several=project.skill is not None,
-        is_default=project.is_default,
-    )
+    return project.open_store(repository, name, command=project.invocation.typed("sync"))
 
 
 def _report(result: SyncResult) -> None:

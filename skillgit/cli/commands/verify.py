@@ -28,7 +28,7 @@ from skillgit.evaluation.wiring import Runtime
 from skillgit.judges import judge_commands, judge_programs
 from skillgit.models.journal import Journal
 from skillgit.records import Role
-from skillgit.review.verify.base_revision import BaseRevision, SkillGround, read_ground
+from skillgit.review.verify.base_revision import BaseRevision, SkillAtBase, read_base_revision
 from skillgit.review.verify.findings import Rerun, Severity, Verdict
 from skillgit.review.verify.rerun import Remeasuring
 from skillgit.review.verify.summary import summary
@@ -75,7 +75,7 @@ def command(
     """
     repository = open_repository(invocation.directory)
     found = _range(repository, range_, invocation)
-    ground = read_ground(repository, found.base)
+    ground = read_base_revision(repository, found.base)
     refs = Refs(
         repository.git,
         repository.common,
@@ -99,7 +99,7 @@ def _range(repository: Repository, typed: str, invocation: Invocation) -> Range:
     """The range, its left side `[repo] onto` of HEAD's own configuration where none is named."""
     onto = "HEAD"
     if typed.startswith(".") or ".." not in typed:
-        onto = read_ground(repository, _head(repository, invocation)).onto
+        onto = read_base_revision(repository, _head(repository, invocation)).onto
     found = read_range(repository.git, typed, onto=onto)
     if not found.commits:
         say(f"note: {found.head[:12]} has nothing that {found.base[:12]} has not")
@@ -166,7 +166,7 @@ class _Rerun:
             if any(skill.declares(change.path) for change in found.changes):
                 yield self._one(skill, found)
 
-    def _one(self, skill: SkillGround, found: Range) -> Rerun:
+    def _one(self, skill: SkillAtBase, found: Range) -> Rerun:
         config, git = skill.config, self._repository.git
         tasks = self._ground.tasks(skill)
         commands = judge_commands(tasks.tasks)

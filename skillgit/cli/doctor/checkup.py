@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from skillgit.cli.doctor import ground, kept, setup
+from skillgit.cli.doctor import kept, machine, setup
 from skillgit.cli.doctor.rows import DoctorContext, Row, bad
 from skillgit.errors import SkillgitError
 
 CHECKS: Mapping[str, Callable[[DoctorContext], Iterator[Row]]] = {
-    "skillgit": ground.programs,
-    "repository": ground.repository,
-    "identity": ground.identity,
-    "names": ground.names,
+    "skillgit": machine.programs,
+    "repository": machine.repository,
+    "identity": machine.identity,
+    "names": machine.names,
     "config": setup.config,
     "tasks": setup.tasks,
     "skill": setup.skill,
@@ -23,8 +23,8 @@ CHECKS: Mapping[str, Callable[[DoctorContext], Iterator[Row]]] = {
     "ledger": kept.ledger,
     "best": kept.best,
     "runs": kept.unfinished,
-    "refs": ground.refs,
-    "locks": ground.locks,
+    "refs": machine.refs,
+    "locks": machine.locks,
     "moves": kept.moves,
     "private": kept.private,
     "remotes": kept.remotes,

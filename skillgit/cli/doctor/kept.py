@@ -12,13 +12,14 @@ from skillgit.cli.doctor.rows import DoctorContext, Row, bad, ok, warn
 from skillgit.cli.sessions.runs import Runs
 from skillgit.cli.show.output import count, file_size
 from skillgit.history import ScoresLine, StepNote
+from skillgit.history.notes import NOTE_KINDS
 from skillgit.models.journal import Journal
 from skillgit.records import Action, Score
 from skillgit.store.git.inspection import private_files
 from skillgit.store.git.names import NIGHT_NOTES, NOTES
 from skillgit.store.git.repository import Repository
 from skillgit.store.git_store import GitStore
-from skillgit.store.notes.ledger import kinds_of_lines, parse_line
+from skillgit.store.notes.ledger import parse_line
 from skillgit.store.notes.note_losses import Loss, lost_lines, noted_objects
 from skillgit.store.remotes.remotes import leaks
 from skillgit.store.runs.best_tag import tags_of
@@ -50,7 +51,7 @@ def _lines(context: DoctorContext, repository: Repository, name: str, ref: str) 
             line, kind = parse_line(text), _kind(text)
             if line is not None and _is_sound(line):
                 kinds[line.kind] += 1
-            elif line is None and kind is not None and kind not in kinds_of_lines():
+            elif line is None and kind is not None and kind not in NOTE_KINDS:
                 unknown[kind] += 1
             else:
                 broken.append(object_id)

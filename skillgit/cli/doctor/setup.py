@@ -1,4 +1,4 @@
-"""Checks of what is set up: the configuration, trust, keys, models, the skill and its tasks."""
+"""Checks of what is set up: configuration, trust, keys, models, skill, tasks, transcripts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skillgit.cli.sessions.harvest import damage_lines, open_harvest_context
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.sessions.training import runtime_of
 from skillgit.cli.show.output import count, say
-from skillgit.config import CONFIG_FILE, Config, ModelConfig, Provider, without_user_info
+from skillgit.config import CONFIG_FILE, Config, ModelConfig, without_user_info
 from skillgit.errors import BlockedError, CallError, UserError
 from skillgit.evaluation.wiring import judge_config, role_model
 from skillgit.judges import Asks, judge_asks
@@ -19,7 +19,6 @@ from skillgit.records import Message, ModelRequest, Role, Speaker, Task
 from skillgit.sleep.harvest import transcript_damage
 from skillgit.stages.update import check_skill
 from skillgit.store.git.repository import Repository
-from skillgit.store.git_store import GitStore
 from skillgit.store.skills.skills import committed_skill
 from skillgit.tasks import TaskSet
 
@@ -69,15 +68,7 @@ def skill(context: DoctorContext) -> Iterator[Row]:
 def _skill(context: DoctorContext, project: Project, repository: Repository) -> Row:
     onto = project.config.repo.onto
     found = committed_skill(repository, project.config.skill, onto)
-    store = GitStore(
-        repository,
-        project.config.skill,
-        skill_name=found.name,
-        clock=context.invocation.clock,
-        private=True,
-        several=project.skill is not None,
-        is_default=project.is_default,
-    )
+    store = project.open_store(repository, found.name, private=True)
     context.stores.append(store)
     check_skill(found)
     paths = [document.path for document in found.documents]
@@ -107,7 +98,7 @@ def keys(context: DoctorContext) -> Iterator[Row]:
         return
     for role, model in _asked(context):
         name = f"key {role.value}"
-        if model.provider is not Provider.OPENAI or not model.api_key_env:
+        if model.key_variable is None:
             yield ok(name, "none is needed")
             continue
         try:
@@ -115,7 +106,7 @@ def keys(context: DoctorContext) -> Iterator[Row]:
         except UserError as error:
             yield bad(name, error.message, error.hint)
             continue
-        yield ok(name, f"{model.api_key_env} is {'set' if found else 'not set, and not needed'}")
+        yield ok(name, f"{model.key_variable} is {'set' if found else 'not set, and not needed'}")
 
 
 def models(context: DoctorContext) -> Iterator[Row]:
@@ -124,11 +115,11 @@ def models(context: DoctorContext) -> Iterator[Row]:
     if project is None:
         return
     asked = _asked(context)
-    called = [role.value for role, model in asked if model.provider is Provider.OPENAI]
+    called = [role.value for role, model in asked if model.kind.sends_away]
     if called and context.trusted and not context.offline:
         say(f"asking for one word, one call each: {', '.join(called)}")
     for role, model in asked:
-        if model.provider is Provider.COMMAND:
+        if model.kind.runs_program:
             yield _program(project, model)
         elif context.offline:
             yield ok(f"model {role.value}", f"{model.model}: not asked (--offline)")
@@ -163,8 +154,8 @@ def _answer(project: Project, role: Role, model: ModelConfig) -> Row:
     name = f"model {role.value}"
     where = without_user_info(model.base_url) if model.base_url else "its provider"
     what = f"{model.model} at {where}"
-    if model.provider is Provider.SIMULATED:
-        what = f"{model.model}, simulated"
+    if not model.kind.sends_away:
+        what = f"{model.model}, {model.provider}"
     try:
         found = role_model(
             _for_one_call(project.config), role, runtime_of(project, TaskSet(tasks=()))
@@ -192,9 +183,6 @@ def _for_one_call(config: Config) -> Config:
     judge = None if config.judge is None else once(config.judge)
     update = {"target": once(config.target), "optimizer": once(config.optimizer), "judge": judge}
     return config.model_copy(update=update)
-
-
-# ── The check of agents' transcripts: what a harvest could not read of them.
 
 
 def transcripts(context: DoctorContext) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from skillgit.cli.hooks.installing import make_private, remove_empty
-from skillgit.cli.hooks.place import Place
+from skillgit.cli.hooks.place import HookPlace
 from skillgit.cli.hooks.scripts import SESSION_END, write_script
 from skillgit.errors import UserError
 
@@ -109,13 +109,13 @@ def is_installed(agent: Agent, environ: Mapping[str, str]) -> bool:
     return False
 
 
-def prepare(place: Place) -> None:
+def prepare(place: HookPlace) -> None:
     """Put the script where the settings' command looks for it."""
     make_private(place)
     write_script(place.private_folder / SESSION_END, SESSION_END)
 
 
-def install_agent(agent: Agent, place: Place, environ: Mapping[str, str]) -> bool:
+def install_agent(agent: Agent, place: HookPlace, environ: Mapping[str, str]) -> bool:
     """Add the hook to the agent's settings; whether that changed them.
 
     Raises: UserError when the settings cannot be read as JSON, or not be written.
@@ -133,7 +133,7 @@ def install_agent(agent: Agent, place: Place, environ: Mapping[str, str]) -> boo
     return True
 
 
-def uninstall_agent(agent: Agent, place: Place, environ: Mapping[str, str]) -> bool:
+def uninstall_agent(agent: Agent, place: HookPlace, environ: Mapping[str, str]) -> bool:
     """Take the hook out of the agent's settings; whether that changed them.
 
     Settings that nobody has touched since get back the very bytes they had.
@@ -165,9 +165,6 @@ def sessions_ended(folder: Path, since: datetime | None) -> int:
     after = "" if since is None else since.strftime("%Y-%m-%dT%H:%M:%SZ")
     seen = {line.split(" ", 1)[-1] for line in lines if line[:20] > after}
     return len(seen)
-
-
-# ── files ────────────────────────────────────────────────────────────────────────────────────
 
 
 def _bytes(path: Path) -> bytes | None:
@@ -214,11 +211,11 @@ def _restore(path: Path, before: bytes | None) -> None:
         _write(path, before)
 
 
-def _receipt_file(agent: Agent, place: Place) -> Path:
+def _receipt_file(agent: Agent, place: HookPlace) -> Path:
     return place.private_folder / f"{agent.name}.json"
 
 
-def _keep_receipt(agent: Agent, place: Place, before: bytes | None, after: bytes) -> None:
+def _keep_receipt(agent: Agent, place: HookPlace, before: bytes | None, after: bytes) -> None:
     held = _receipt(agent, place)
     if held is not None and held[1] == before:
         before = held[0]
@@ -228,7 +225,7 @@ def _keep_receipt(agent: Agent, place: Place, before: bytes | None, after: bytes
     file.write_text(json.dumps(pair) + "\n")
 
 
-def _receipt(agent: Agent, place: Place) -> tuple[bytes | None, bytes] | None:
+def _receipt(agent: Agent, place: HookPlace) -> tuple[bytes | None, bytes] | None:
     """The settings as they were, and as they were written."""
     try:
         before, after = json.loads(_receipt_file(agent, place).read_text())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from skillgit.cli.hooks.place import Place
+from skillgit.cli.hooks.place import HookPlace
 from skillgit.cli.hooks.scripts import HOOKS, Copy, copy_at, write_script
 from skillgit.errors import UserError
 
@@ -32,7 +32,7 @@ class Way(StrEnum):
     NONE = "none"
 
 
-class Change(StrEnum):
+class HookChange(StrEnum):
     """What one command did to a hook."""
 
     NOTHING = "nothing"
@@ -42,14 +42,14 @@ class Change(StrEnum):
 
 
 @dataclass(frozen=True)
-class Standing:
+class InstalledHook:
     """One hook as it stands: how ours is called, and what is at git's own place for it."""
 
     hook: str
     way: Way
     copy: Copy
     path: Path
-    change: Change = Change.NOTHING
+    change: HookChange = HookChange.NOTHING
 
     @property
     def at_work(self) -> bool:
@@ -59,9 +59,9 @@ class Standing:
     @property
     def words(self) -> str:
         """How it stands, in a few words."""
-        if self.change in (Change.INSTALLED, Change.UPGRADED):
+        if self.change in (HookChange.INSTALLED, HookChange.UPGRADED):
             return f"{self.change.value}, {_BY[self.way]}"
-        if self.change is Change.REMOVED:
+        if self.change is HookChange.REMOVED:
             return "removed"
         if self.copy is Copy.EDITED:
             return "ours, with changes of somebody's: left as it is"
@@ -80,23 +80,23 @@ _BY = {
 }
 
 
-def standings(place: Place) -> list[Standing]:
+def installed_hooks(place: HookPlace) -> list[InstalledHook]:
     """How each hook stands."""
-    return [_standing(place, hook) for hook in HOOKS]
+    return [_installed_hook(place, hook) for hook in HOOKS]
 
 
-def install(place: Place) -> list[Standing]:
+def install(place: HookPlace) -> list[InstalledHook]:
     """Put each hook where it can be without touching anyone else's; how they stand then.
 
     Raises: UserError.
     """
-    return [_install(place, standing) for standing in standings(place)]
+    return [_install(place, installed) for installed in installed_hooks(place)]
 
 
-def uninstall(place: Place) -> list[Standing]:
+def uninstall(place: HookPlace) -> list[InstalledHook]:
     """Take away what `install` put there, and nothing else."""
     made = [Path(folder) for folder in _folders_made(place)]
-    found = [_uninstall(place, standing) for standing in standings(place)]
+    found = [_uninstall(place, installed) for installed in installed_hooks(place)]
     for name in (*HOOKS, _RECEIPT):
         (place.private_folder / name).unlink(missing_ok=True)
     remove_empty(*made, place.private_folder, place.private_folder.parent)
@@ -126,66 +126,63 @@ def entry_command(hook: str) -> str:
     )
 
 
-def _standing(place: Place, hook: str) -> Standing:
+def _installed_hook(place: HookPlace, hook: str) -> InstalledHook:
     path = place.folder / hook
     copy = copy_at(path, hook)
     if _entry(place, hook) is not None:
         inner = copy_at(place.private_folder / hook, hook)
         same = inner is Copy.CURRENT and _entry(place, hook) == entry_command(hook)
-        return Standing(hook, Way.CONFIG, Copy.CURRENT if same else Copy.OLDER, path)
+        return InstalledHook(hook, Way.CONFIG, Copy.CURRENT if same else Copy.OLDER, path)
     if copy.is_ours or copy is Copy.EDITED:
-        return Standing(hook, Way.FILE, copy, path)
+        return InstalledHook(hook, Way.FILE, copy, path)
     moved = path.with_name(hook + _MOVED_BY_PRE_COMMIT)
     if copy is Copy.FOREIGN and copy_at(moved, hook).is_ours:
-        return Standing(hook, Way.FILE, copy_at(moved, hook), moved)
+        return InstalledHook(hook, Way.FILE, copy_at(moved, hook), moved)
     if not place.names_us(hook):
-        return Standing(hook, Way.NONE, copy, path)
-    return Standing(hook, Way.LINE if place.calls(hook) else Way.PENDING, copy, path)
+        return InstalledHook(hook, Way.NONE, copy, path)
+    return InstalledHook(hook, Way.LINE if place.calls(hook) else Way.PENDING, copy, path)
 
 
-def _install(place: Place, standing: Standing) -> Standing:
-    hook, path = standing.hook, standing.path
-    if standing.at_work and standing.copy is not Copy.OLDER:
-        return standing
-    if standing.way is Way.FILE:
+def _install(place: HookPlace, installed: InstalledHook) -> InstalledHook:
+    hook, path = installed.hook, installed.path
+    if installed.at_work and installed.copy is not Copy.OLDER:
+        return installed
+    if installed.way is Way.FILE:
         write_script(path, hook)
-        return Standing(hook, Way.FILE, Copy.CURRENT, path, Change.UPGRADED)
-    if standing.way is Way.CONFIG:
+        return InstalledHook(hook, Way.FILE, Copy.CURRENT, path, HookChange.UPGRADED)
+    if installed.way is Way.CONFIG:
         _write_entry(place, hook)
-        return Standing(hook, Way.CONFIG, Copy.CURRENT, path, Change.UPGRADED)
-    if standing.way is Way.PENDING:
-        return standing
-    if standing.copy is Copy.NONE and place.is_own:
+        return InstalledHook(hook, Way.CONFIG, Copy.CURRENT, path, HookChange.UPGRADED)
+    if installed.way is Way.PENDING:
+        return installed
+    if installed.copy is Copy.NONE and place.is_own:
         _remember_missing(place)
         write_script(path, hook)
-        return Standing(hook, Way.FILE, Copy.CURRENT, path, Change.INSTALLED)
+        return InstalledHook(hook, Way.FILE, Copy.CURRENT, path, HookChange.INSTALLED)
     if place.config_hooks:
         _write_entry(place, hook)
-        return Standing(hook, Way.CONFIG, Copy.CURRENT, path, Change.INSTALLED)
-    return standing
+        return InstalledHook(hook, Way.CONFIG, Copy.CURRENT, path, HookChange.INSTALLED)
+    return installed
 
 
-def _uninstall(place: Place, standing: Standing) -> Standing:
-    if standing.way is Way.FILE and standing.copy.is_ours:
+def _uninstall(place: HookPlace, installed: InstalledHook) -> InstalledHook:
+    if installed.way is Way.FILE and installed.copy.is_ours:
         try:
-            standing.path.unlink()
+            installed.path.unlink()
         except OSError as error:
-            raise UserError(f"{standing.path} cannot be removed: {error.strerror}") from error
-    elif standing.way is Way.CONFIG:
-        place.tree.git.checked("config", "--local", "--remove-section", entry_name(standing.hook))
+            raise UserError(f"{installed.path} cannot be removed: {error.strerror}") from error
+    elif installed.way is Way.CONFIG:
+        place.tree.git.checked("config", "--local", "--remove-section", entry_name(installed.hook))
     else:
-        return standing
-    return Standing(standing.hook, Way.NONE, Copy.NONE, standing.path, Change.REMOVED)
+        return installed
+    return InstalledHook(installed.hook, Way.NONE, Copy.NONE, installed.path, HookChange.REMOVED)
 
 
-# ── git's configuration ──────────────────────────────────────────────────────────────────────
-
-
-def _entry(place: Place, hook: str) -> str | None:
+def _entry(place: HookPlace, hook: str) -> str | None:
     return place.tree.ask("config", "--local", "--get", f"{entry_name(hook)}.command")
 
 
-def _write_entry(place: Place, hook: str) -> None:
+def _write_entry(place: HookPlace, hook: str) -> None:
     make_private(place)
     write_script(place.private_folder / hook, hook)
     name = entry_name(hook)
@@ -193,28 +190,25 @@ def _write_entry(place: Place, hook: str) -> None:
         place.tree.git.checked("config", "--local", "--replace-all", f"{name}.{key}", value)
 
 
-# ── folders that were not there ──────────────────────────────────────────────────────────────
-
-
-def _remember_missing(place: Place) -> None:
+def _remember_missing(place: HookPlace) -> None:
     """Write down which folders on the way to the hooks are about to be made, deepest first."""
     missing = [f for f in (place.folder, *place.folder.parents) if not f.exists()]
     if missing:
         _write_receipt(place, [*map(str, missing), *_folders_made(place)])
 
 
-def make_private(place: Place) -> None:
+def make_private(place: HookPlace) -> None:
     """Make the folder for scripts that are called from elsewhere, for the owner alone."""
     for folder in (place.private_folder.parent, place.private_folder):
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def _write_receipt(place: Place, folders: Iterable[str]) -> None:
+def _write_receipt(place: HookPlace, folders: Iterable[str]) -> None:
     make_private(place)
     (place.private_folder / _RECEIPT).write_text(json.dumps([*dict.fromkeys(folders)]) + "\n")
 
 
-def _folders_made(place: Place) -> list[str]:
+def _folders_made(place: HookPlace) -> list[str]:
     try:
         found = json.loads((place.private_folder / _RECEIPT).read_text())
     except (OSError, ValueError):

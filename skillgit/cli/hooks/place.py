@@ -1,4 +1,4 @@
-"""Where a repository's hooks stand, and who looks after them. Reads only."""
+"""Where a repository's hooks are, who manages them, and the lines that call ours. Reads only."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Manager(StrEnum):
 
 
 @dataclass(frozen=True)
-class Place:
+class HookPlace:
     """A repository's hooks: the folder that git looks into, and what decides about it.
 
     `hooks_path` is where core.hooksPath is set, as git names scopes (`local`, `global` …), or
@@ -79,13 +79,13 @@ class Place:
         return f"skillgit hook {hook}" in text or f"id: skillgit-{hook}" in text
 
 
-def place_of(tree: Worktree) -> Place:
+def place_of(tree: Worktree) -> HookPlace:
     """Where the hooks of a repository stand.
 
     Raises: RepositoryError.
     """
     manager, file = _manager(tree)
-    return Place(
+    return HookPlace(
         tree=tree,
         common=_asked(tree, "--git-common-dir").resolve(),
         folder=_asked(tree, "--git-path", "hooks"),
@@ -119,8 +119,6 @@ def _manager(tree: Worktree) -> tuple[Manager | None, Path | None]:
     return None, None
 
 
-# ── The lines by which somebody's own hook, or a manager of hooks, calls ours.
-
 _LEFTHOOK_LINES = """\
 {hook}:
   commands:
@@ -149,7 +147,7 @@ def call(hook: str) -> str:
     return f"if command -v skillgit >/dev/null 2>&1; then {ours}; fi"
 
 
-def lines_for(place: Place, hooks: tuple[str, ...] = HOOKS) -> list[tuple[str, str]]:
+def lines_for(place: HookPlace, hooks: tuple[str, ...] = HOOKS) -> list[tuple[str, str]]:
     """What to add by hand, for hooks that something else stands for.
 
     Shape: (file, lines), a pair a file.

@@ -10,21 +10,30 @@ from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.worktree import Worktree
 from skillgit.cli.hooks.scripts import hooked_tree
 from skillgit.cli.show.output import count, number, one_line, say
-from skillgit.history.trailers import ParsedTrailers, parse_commit
+from skillgit.history.messages import unwrapped
+from skillgit.history.trailers import ParsedTrailers, parse_commit, skill_named
 from skillgit.records import Action
 from skillgit.store.git.names import run_ref
 
 _MAX_EDITS = 6
+_MORE = re.compile(r"- and ([1-9][0-9]*) more edits")
 _MERGED = "ORIG_HEAD..HEAD"
 _QUOTED = re.compile(r"^[ \t>*]*Skillopt-Run: ([a-z]{1,20}-[1-9][0-9]{0,8})[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Version:
-    """One version that the merge brought: its trailers, and its edits in words."""
+    """One version that the merge brought: its trailers, its skill, and its edits in words."""
 
     trailers: ParsedTrailers
+    skill: str
     edits: tuple[str, ...]
+
+    @property
+    def n_edits(self) -> int:
+        """How many edits it has: of very many, a message only counts the last ones."""
+        more = sum(int(found[1]) for edit in self.edits if (found := _MORE.fullmatch(edit)))
+        return more + sum(_MORE.fullmatch(edit) is None for edit in self.edits)
 
 
 def post_merge(invocation: Invocation, *, squashed: bool) -> None:
@@ -51,16 +60,16 @@ def summary(run: str, versions: list[Version], *, baseline: float | None) -> lis
     """
     if not versions:
         return [f"skillgit: {run} is adopted, squashed into one commit"]
-    state = versions[0].trailers.state
     edits = [edit for version in versions[::-1] for edit in version.edits]
-    accepted = [version.trailers for version in versions if version.trailers.action.accepted]
-    total = sum(trailers.state.edits for trailers in accepted)
-    best = versions[0].trailers.score if state.best.score is None else state.best.score
+    accepted = [version for version in versions if version.trailers.action.accepted]
+    total = sum(version.n_edits for version in accepted)
+    scores_told = (version.trailers.score for version in versions)
+    best = next((score for score in scores_told if score is not None), None)
     scores = number(best) if baseline is None else f"{number(baseline)} -> {number(best)}"
     if best is None:
         scores = "unmeasured on this text"
     size = f"{count(total, 'edit')} in {count(len(accepted), 'version')}"
-    found = [f"skillgit: {run} is adopted: {state.skill} {scores}, {size}"]
+    found = [f"skillgit: {run} is adopted: {versions[0].skill} {scores}, {size}"]
     found += [f"  {one_line(edit)}" for edit in edits[:_MAX_EDITS]]
     if len(edits) > _MAX_EDITS:
         found.append(f"  and {len(edits) - _MAX_EDITS} more")
@@ -79,8 +88,9 @@ def _read(message: str) -> Iterator[tuple[str, list[Version]]]:
         yield from ((run, []) for run in dict.fromkeys(_QUOTED.findall(message)))
     elif trailers.action.accepted or trailers.action is Action.EPOCH:
         body = message.split("\n\n")[1:-1]
-        lines = (line for paragraph in body for line in paragraph.splitlines())
-        yield trailers.run, [Version(trailers, tuple(x for x in lines if x.startswith("- ")))]
+        lines = (line for paragraph in body for line in unwrapped(paragraph))
+        edits = tuple(line for line in lines if line.startswith("- "))
+        yield trailers.run, [Version(trailers, skill_named(message) or "the skill", edits)]
 
 
 def _baseline(tree: Worktree, run: str) -> float | None:

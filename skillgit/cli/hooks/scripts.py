@@ -1,4 +1,4 @@
-"""The shipped scripts, and the stamp by which an installed copy is known for ours."""
+"""The shipped hook scripts, how an installed copy is recognised, and how a hook asks or refuses."""
 
 from __future__ import annotations
 
@@ -84,8 +84,6 @@ def write_script(path: Path, name: str) -> None:
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
 
-
-# ── What the three hooks have in common when git runs them: refusing, and asking a person.
 
 _TERMINAL = Path("/dev/tty")
 

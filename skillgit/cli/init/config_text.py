@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from skillgit.config import ModelConfig, Provider
+from skillgit.config import ModelConfig
 
 MOST_IN_A_BATCH = 40
 STEPS_WANTED = 4
@@ -16,7 +16,7 @@ REFRESH_EVERY = 5
 class ModelChoice:
     """A role's model as it was chosen on the command line."""
 
-    provider: Provider
+    provider: str
     model: str
     base_url: str | None = None
     api_key_env: str | None = None
@@ -90,7 +90,7 @@ def skill_table(*, skill: str, tasks: str) -> str:
 
 
 def _model(choice: ModelChoice) -> str:
-    lines = [f"provider = {_quoted(choice.provider.value)}", f"model = {_quoted(choice.model)}"]
+    lines = [f"provider = {_quoted(choice.provider)}", f"model = {_quoted(choice.model)}"]
     if choice.base_url is not None:
         lines.append(f"base_url = {_quoted(choice.base_url)}")
     if choice.api_key_env is not None:

@@ -13,7 +13,7 @@ from skillgit.cli.app.worktree import Worktree, worktree_at
 from skillgit.cli.init.config_text import ModelChoice, batch_size_for, config_text, skill_table
 from skillgit.cli.init.find_tasks import find_task_file
 from skillgit.cli.sessions.project import read_tasks
-from skillgit.config import CONFIG_FILE, Config, Provider, parse_config, parse_configs
+from skillgit.config import CONFIG_FILE, PROVIDERS, Config, parse_config, parse_configs
 from skillgit.config.trust import TrustFile, demands
 from skillgit.editing.document import Document
 from skillgit.errors import (
@@ -24,14 +24,11 @@ from skillgit.errors import (
     TaskError,
     UsageError,
 )
-from skillgit.models.simulated.model import OPTIMIZER as SIMULATED_OPTIMIZER
-from skillgit.models.simulated.model import TARGET as SIMULATED_TARGET
 from skillgit.store.git.names import skill_name
 from skillgit.store.git.repository import open_repository
 from skillgit.tasks import TaskSet
 
-TARGET, OPTIMIZER = "gpt-5.4-nano", "gpt-5.5"
-KEY_VARIABLE = "OPENAI_API_KEY"
+TARGET, OPTIMIZER = PROVIDERS["openai"].default_models
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Choices:
     skill: str
     tasks: str | None = None
     onto: str | None = None
-    provider: Provider = Provider.OPENAI
+    provider: str = "openai"
     model: str | None = None
     optimizer_model: str | None = None
     base_url: str | None = None
@@ -51,19 +48,19 @@ class Choices:
 
     def models(self) -> tuple[ModelChoice, ModelChoice]:
         """The target's and the optimizer's."""
-        if self.provider is Provider.SIMULATED:
+        kind = PROVIDERS[self.provider]
+        target, optimizer = kind.default_models
+        if not kind.sends_away:
             return (
-                ModelChoice(self.provider, self.model or SIMULATED_TARGET, api_key_env=""),
-                ModelChoice(
-                    self.provider, self.optimizer_model or SIMULATED_OPTIMIZER, api_key_env=""
-                ),
+                ModelChoice(self.provider, self.model or target, api_key_env=""),
+                ModelChoice(self.provider, self.optimizer_model or optimizer, api_key_env=""),
             )
         # On a server of one's own, the one model that was named is the one there is.
         own = self.model if self.base_url is not None else None
         return (
-            self._role(self.model or TARGET, self.base_url),
+            self._role(self.model or target, self.base_url),
             self._role(
-                self.optimizer_model or own or OPTIMIZER, self.optimizer_base_url or self.base_url
+                self.optimizer_model or own or optimizer, self.optimizer_base_url or self.base_url
             ),
         )
 
@@ -71,7 +68,7 @@ class Choices:
         local = url is not None and is_loopback(url)
         variable = self.api_key_env
         if variable is None:
-            variable = "" if local else KEY_VARIABLE
+            variable = "" if local else PROVIDERS[self.provider].default_key_variable or ""
         return ModelChoice(self.provider, name, base_url=url, api_key_env=variable)
 
 

@@ -16,8 +16,7 @@ from skillgit.cli.show.gate_power import odds_lines
 from skillgit.cli.show.output import amount, count, print_json, print_table
 from skillgit.models.journal import Journal
 from skillgit.records import Role
-from skillgit.store.git.repository import Repository, open_repository
-from skillgit.store.git_store import GitStore
+from skillgit.store.git.repository import Repository
 from skillgit.store.skills.skills import committed_skill
 from skillgit.training.cost_estimate import Costs, Estimate, estimate
 from skillgit.training.resume import Launch, OpenRun, open_run
@@ -43,16 +42,9 @@ def foresee(project: Project, options: TrainOptions) -> Foreseen:
     """
     invocation, config = project.invocation, options.applied(project.config)
     tasks = project.tasks()
-    repository = open_repository(invocation.directory, durable=False)
+    repository = project.open_repository(durable=False)
     skill = committed_skill(repository, config.skill, config.repo.onto)
-    store = GitStore(
-        repository,
-        config.skill,
-        skill_name=skill.name,
-        clock=invocation.clock,
-        several=project.skill is not None,
-        is_default=project.is_default,
-    )
+    store = project.open_store(repository, skill.name)
     runs = Runs(repository, invocation, skill=project.skill)
     start = None if options.start is None else store.skill_at(runs.commit_of(options.start))
     # No call is made, so no key is needed, and no program is run.
@@ -65,9 +57,9 @@ def foresee(project: Project, options: TrainOptions) -> Foreseen:
         if opened.launch is Launch.ENDED:
             return Foreseen(opened, None, [])
         setup = opened.training
-        standing = load_state(setup)
-        found = estimate(setup, standing, journal.usage())
-        return Foreseen(opened, found, odds_lines(setup, standing))
+        state = load_state(setup)
+        found = estimate(setup, state, journal.usage())
+        return Foreseen(opened, found, odds_lines(setup, state))
 
 
 @contextmanager

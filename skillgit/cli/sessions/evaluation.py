@@ -19,7 +19,7 @@ from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.records import Metric, Skill, Split, Task
 from skillgit.store.git.obstacles import refuse_taken_names
-from skillgit.store.git.repository import Repository, open_repository
+from skillgit.store.git.repository import Repository
 from skillgit.store.git_store import GitStore
 from skillgit.store.skills.working_skill import working_skill
 from skillgit.tasks import TaskSet
@@ -68,7 +68,7 @@ def evaluate_versions(project: Project, options: EvalOptions) -> Report:
     meant = TaskSet(tasks=tuple(tasks))
     project.require_trust(meant)
     durable = not is_simulated(config)
-    repository = open_repository(invocation.directory, durable=durable)
+    repository = project.open_repository(durable=durable)
     names = list(dict.fromkeys([*_first(options.no_worse_than), *options.versions]))
     skills = {name: skill_of(name, project, repository) for name in names}
     store = _store(project, repository, next(iter(skills.values())), names)
@@ -107,15 +107,7 @@ def _store(
     """The store, once it is sure that it can be written to."""
     refuse_taken_names(repository, skill=skill.name)
     repository.identity()
-    return GitStore(
-        repository,
-        project.config.skill,
-        skill_name=skill.name,
-        clock=project.invocation.clock,
-        command=project.typed(SCOPE, *names),
-        several=project.skill is not None,
-        is_default=project.is_default,
-    )
+    return project.open_store(repository, skill.name, command=project.typed(SCOPE, *names))
 
 
 def chosen_tasks(task_set: TaskSet, options: EvalOptions) -> tuple[list[Task], str]:
@@ -157,7 +149,7 @@ def skill_of(name: str, project: Project, repository: Repository) -> Skill:
     if name in WORK_TREE:
         return working_skill(repository, config)
     commit = Runs(repository, project.invocation, skill=project.skill).commit_of(name)
-    reader = GitStore(repository, config, skill_name="", clock=project.invocation.clock)
+    reader = project.open_store(repository, "")
     return reader.skill_at(commit)
 
 

@@ -21,8 +21,6 @@ from skillgit.sleep.memory.state import parse_state
 from skillgit.sleep.night.handoff import Handoff
 from skillgit.sleep.night.inputs import Gathered, Parts
 from skillgit.sleep.night.plan import PlanFile
-from skillgit.store.git.repository import open_repository
-from skillgit.store.git.signing import signer_of
 from skillgit.store.git_store import GitStore
 from skillgit.store.runs.sleep_ref import read_sleep
 from skillgit.store.skills.skills import committed_skill
@@ -48,19 +46,10 @@ def night_session(project: Project, seed_tasks: tuple[Task, ...] | None) -> Iter
     """
     invocation, config = project.invocation, project.config
     durable = not is_simulated(config)
-    repository = open_repository(invocation.directory, durable=durable)
+    repository = project.open_repository(durable=durable)
     skill = committed_skill(repository, config.skill, config.repo.onto)
-    store = GitStore(
-        repository,
-        config.skill,
-        skill_name=skill.name,
-        clock=invocation.clock,
-        command=project.typed("sleep"),
-        private=True,
-        memory=True,
-        sign=signer_of(repository.git, project.git_in(repository)),
-        several=project.skill is not None,
-        is_default=project.is_default,
+    store = project.open_store(
+        repository, skill.name, command=project.typed("sleep"), private=True, memory=True, sign=True
     )
     store.prepare()
     context = open_harvest_context(invocation)

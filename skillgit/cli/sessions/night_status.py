@@ -14,7 +14,7 @@ from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.notes.ledger import parse_lines
 from skillgit.store.notes.notes import Notes
-from skillgit.store.proposals.outcome import Decision, ProposalStatus, decision_on
+from skillgit.store.proposals.outcome import Decision, ProposalStatus, proposal_status
 from skillgit.store.runs.sleep_ref import read_sleep
 
 
@@ -40,7 +40,7 @@ class NightStatus:
         when = f"{last.run}, {last.time.astimezone():%Y-%m-%d %H:%M}"
         if last.quiet:
             return f"{when}: {one_line(last.reason)}"
-        fate = f", {self.decision.fate.value}" if self.decision else ""
+        fate = f", {self.decision.status.value}" if self.decision else ""
         scores = f"{number(last.baseline)} -> {number(last.candidate)}"
         return f"{when}: {last.action.value} {scores}{fate}"
 
@@ -51,7 +51,7 @@ class NightStatus:
             "last": last.run if last else None,
             "time": last.time.isoformat() if last else None,
             "action": last.action.value if last else None,
-            "decision": self.decision.fate.value if self.decision else None,
+            "decision": self.decision.status.value if self.decision else None,
             "next": self.next.isoformat() if self.next else None,
         }
 
@@ -60,7 +60,7 @@ class NightStatus:
         if (
             self.last is None
             or self.decision is None
-            or self.decision.fate is not ProposalStatus.WAITING
+            or self.decision.status is not ProposalStatus.WAITING
         ):
             return []
         run, onto = self.last.run, project.config.repo.onto
@@ -84,5 +84,5 @@ def night_status(project: Project, repository: Repository, skill: str | None) ->
     decision = None
     if last is not None and last.proposal is not None:
         lines = parse_lines(Notes(repository.git, refs, NIGHT_NOTES).lines(last.proposal))
-        decision = decision_on(repository, last.proposal, lines, onto=project.config.repo.onto)
+        decision = proposal_status(repository, last.proposal, lines, onto=project.config.repo.onto)
     return NightStatus(last, decision, next_night(project))

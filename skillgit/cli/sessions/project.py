@@ -16,6 +16,8 @@ from skillgit.records import Task
 from skillgit.runtime.processes import command_digest
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.repository import Repository, open_repository
+from skillgit.store.git.signing import signer_of
+from skillgit.store.git_store import GitStore
 from skillgit.store.skills.skills import skill_names
 from skillgit.tasks import TaskSet, load_tasks
 
@@ -68,6 +70,34 @@ class Project:
     def root(self) -> str | None:
         """The work tree that programs are run for; `None` in a bare repository."""
         return None if self.tree.bare else str(self.tree.root)
+
+    def open_repository(self, *, durable: bool = True) -> Repository:
+        """The git repository around the folder that the command runs in."""
+        return open_repository(self.invocation.directory, durable=durable)
+
+    def open_store(
+        self,
+        repository: Repository,
+        skill_name: str,
+        *,
+        command: str = "skillgit",
+        private: bool = False,
+        memory: bool = False,
+        sign: bool = False,
+    ) -> GitStore:
+        """The store of this project's skill; `sign` has it sign proposals as git is set up to."""
+        return GitStore(
+            repository,
+            self.config.skill,
+            skill_name=skill_name,
+            clock=self.invocation.clock,
+            command=command,
+            private=private,
+            memory=memory,
+            sign=signer_of(repository.git, self.git_in(repository)) if sign else None,
+            several=self.skill is not None,
+            is_default=self.is_default,
+        )
 
     def git_in(self, repository: Repository) -> GitCli:
         """The git command line in a repository that was opened."""

@@ -18,7 +18,7 @@ from skillgit.records.canonical import fingerprint
 from skillgit.sleep.night.inputs import tasks_to_measure
 from skillgit.sleep.night.plan import night_config
 from skillgit.store.git.names import is_night
-from skillgit.store.git.repository import Repository, open_repository
+from skillgit.store.git.repository import Repository
 from skillgit.store.git_store import GitStore
 from skillgit.store.proposals.adopted import Lineage
 from skillgit.tasks import TaskSet
@@ -45,7 +45,7 @@ class Regating:
         """
         project = self._project(lineage)
         durable = not is_simulated(project.config)
-        repository = open_repository(project.invocation.directory, durable=durable)
+        repository = project.open_repository(durable=durable)
         store = self._store(project, repository, lineage)
         if is_night(lineage.run):
             tasks = tasks_to_measure(project.config, store, lineage.run)
@@ -82,16 +82,8 @@ class Regating:
 
     def _store(self, project: Project, repository: Repository, lineage: Lineage) -> GitStore:
         night = is_night(lineage.run)
-        store = GitStore(
-            repository,
-            project.config.skill,
-            skill_name=lineage.skill,
-            clock=project.invocation.clock,
-            command=self.again,
-            private=night,
-            memory=night,
-            several=project.skill is not None,
-            is_default=project.is_default,
+        store = project.open_store(
+            repository, lineage.skill, command=self.again, private=night, memory=night
         )
         store.prepare()
         return store

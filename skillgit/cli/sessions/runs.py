@@ -100,15 +100,24 @@ class Runs:
         """A commit of a run; `None` for one that is none."""
         return read_commit(self._git, commit)
 
+    def version(self, commit: str) -> RunCommit | None:
+        """A version wherever it stands, on its run's branch or elsewhere; `None` for none."""
+        from skillgit.store.runs.version_notes import NotedVersions  # `log` need not wait
+
+        return NotedVersions(self._git, self._refs()).read(commit)
+
     def notes_on(self, commit: RunCommit) -> Sequence[NoteLine]:
         """The note lines on a run's commit whose kind is known."""
-        refs = Refs(
+        notes = Notes(self._git, self._refs(), notes_ref(commit.run))
+        return parse_lines(notes.lines(commit.id))
+
+    def _refs(self) -> Refs:
+        return Refs(
             self._git,
             self.repository.common,
             clock=self._invocation.clock,
             command=self._invocation.typed("log"),
         )
-        return parse_lines(Notes(self._git, refs, notes_ref(commit.run)).lines(commit.id))
 
     def _moved(self, run: str) -> float:
         tip = run_tip(self._git, run)

@@ -12,7 +12,6 @@ from pathlib import Path
 from skillgit.cli.app.keys import KEY_COMMAND, asked_roles, find_key
 from skillgit.cli.sessions.project import Project
 from skillgit.cli.show.output import print_commands
-from skillgit.config import Provider
 from skillgit.errors import UserError
 from skillgit.sleep.schedule import (
     CRON_PATH,
@@ -102,7 +101,7 @@ def _try_keys(project: Project) -> None:
         project.invocation, environ={**bare, "PATH": CRON_PATH, "SHELL": "/bin/sh"}
     )
     for role, model in asked_roles(project.config).items():
-        if model.provider is not Provider.OPENAI:
+        if not model.kind.needs_key:
             continue
         try:
             find_key(model, role.value, invocation, project.tree)

@@ -19,8 +19,6 @@ from skillgit.ports import Clock
 from skillgit.prompting.prompts import load_prompts
 from skillgit.records import Role, Skill
 from skillgit.runtime.progress import Progress
-from skillgit.store.git.repository import open_repository
-from skillgit.store.git.signing import signer_of
 from skillgit.store.git_store import GitStore
 from skillgit.store.skills.skills import committed_skill
 from skillgit.tasks import TaskSet
@@ -67,18 +65,9 @@ def training_session(project: Project, options: TrainOptions) -> Iterator[TrainS
     tasks = project.tasks()
     project.require_trust(tasks)
     durable, clock = not is_simulated(config), invocation.clock
-    repository = open_repository(invocation.directory, durable=durable)
+    repository = project.open_repository(durable=durable)
     skill = committed_skill(repository, config.skill, config.repo.onto)
-    store = GitStore(
-        repository,
-        config.skill,
-        skill_name=skill.name,
-        clock=clock,
-        command=project.typed("train"),
-        sign=signer_of(repository.git, project.git_in(repository)),
-        several=project.skill is not None,
-        is_default=project.is_default,
-    )
+    store = project.open_store(repository, skill.name, command=project.typed("train"), sign=True)
     store.prepare()
     _mention_uncommitted(store, skill, config.repo.onto)
     runs = Runs(repository, invocation, skill=project.skill)

@@ -1,4 +1,4 @@
-"""What came out of a run that has ended."""
+"""The result of a run that has ended, and the commands to type next."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skillgit.cli.app.invocation import Invocation
 from skillgit.cli.app.worktree import Worktree
 from skillgit.cli.show.output import count, number
-from skillgit.config import CONFIG_FILE, Config, Provider
+from skillgit.config import CONFIG_FILE, Config
 from skillgit.history import Mark, RunCommit, TestNote
 from skillgit.store.git.names import HEADS, proposal_ref
 from skillgit.store.git_store import GitStore
@@ -86,9 +86,6 @@ def print_conclusion(found: Conclusion) -> None:
         print(f"{found.best_name} stays on {run_best.run}@{run_best.step}, which has {score}")
 
 
-# ── What a person types next, as commands.
-
-
 def commands_to_set_up(
     invocation: Invocation,
     tree: Worktree,
@@ -112,8 +109,9 @@ def commands_to_set_up(
             invocation.typed_git("add", *(invocation.seen(tree.root / file) for file in files)),
             invocation.typed_git("commit", "-m", "Set up skillgit"),
         ]
-    models = [m for m in (config.target, config.optimizer) if m.provider is Provider.OPENAI]
-    variables = {m.api_key_env for m in models if m.api_key_env}
+    variables = {
+        m.key_variable for m in (config.target, config.optimizer) if m.key_variable is not None
+    }
     return commands + [
         f"export {variable}=..."
         for variable in sorted(variables)

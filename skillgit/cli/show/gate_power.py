@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from skillgit.cli.show.output import count
-from skillgit.gate.power import Power, Sizes, power_of
+from skillgit.gate.power import Power, power_of
+from skillgit.gate.rule import Sizes
 from skillgit.training.state import Training, TrainingState
 from skillgit.training.validate import look_at
 
 
-def odds_lines(setup: Training, standing: TrainingState | None) -> list[str]:
+def odds_lines(setup: Training, state: TrainingState | None) -> list[str]:
     """A sentence on what the gate can tell apart, and a warning where that is little."""
     gate, tasks = setup.config.gate, len(setup.tasks.val)
     if not gate.enabled:
@@ -20,7 +21,7 @@ def odds_lines(setup: Training, standing: TrainingState | None) -> list[str]:
                 f"equal skill measures equal, and the smallest gain it can see is {1 / tasks:.3f}"
             )
         ]
-    power, score = gate_power(setup, standing)
+    power, score = gate_power(setup, state)
     gain = power.smallest_gain
     sees = (
         f"the smallest gain it sees 4 times in 5 is {gain:.2f}"
@@ -41,12 +42,12 @@ def odds_lines(setup: Training, standing: TrainingState | None) -> list[str]:
     return lines
 
 
-def gate_power(setup: Training, standing: TrainingState | None) -> tuple[Power, float]:
+def gate_power(setup: Training, state: TrainingState | None) -> tuple[Power, float]:
     """What the gate can tell apart, and at which score that was reckoned."""
     gate = setup.config.gate
-    score = standing.state.current.score if standing else None
+    score = state.current.score if state else None
     at = 0.5 if score is None else score
-    step = standing.step + 1 if standing else 1
+    step = state.step + 1 if state else 1
     sizes = Sizes(
         rule=gate.rule,
         tasks=len(setup.tasks.val),

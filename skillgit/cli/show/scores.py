@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skillgit.cli.show.output import count, number, print_json, print_table, printable
 from skillgit.evaluation.standalone import Scores
-from skillgit.gate import select_gate_score
+from skillgit.gate import TIE, select_gate_score
 from skillgit.gate.statistics import CONFIDENCE, Comparison, compare
 from skillgit.records import Metric, Score
 
@@ -150,7 +150,7 @@ def _source(version: Measured) -> str:
 
 
 def _is_net_share(difference: float, comparison: Comparison) -> bool:
-    return abs(difference - comparison.net_share) < 1e-9
+    return abs(difference - comparison.net_share) <= TIE
 
 
 def _version_fields(report: Report, version: Measured) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""One version of a skill, gathered from its commit, its notes and the ledger, and put in words."""
+"""One version of a skill in words: its commit, its notes, the ledger, and an epoch's end."""
 
 from __future__ import annotations
 
@@ -191,8 +191,6 @@ def _short(score: Score | None) -> str:
 def _pair(score: Score | None) -> tuple[float, float] | None:
     return None if score is None else (score.hard, score.soft)
 
-
-# ── What an epoch's end left behind, for `skillgit show`: comparison, guidance, memory.
 
 LOOKS_BACK = (ComparisonNote, SlowUpdateNote, MetaSkillNote)
 

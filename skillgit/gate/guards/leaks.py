@@ -50,7 +50,7 @@ def leaks(text: str, tasks: Sequence[Task], *, known: str = "") -> list[str]:
 
 
 def _text(skill: Skill) -> str:
-    return "\n".join(d.data.decode("utf-8", "replace") for d in skill.documents)
+    return skill.text
 
 
 # ── the sources of regex checks ──────────────────────────────────────────────────────────────

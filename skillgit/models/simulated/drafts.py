@@ -5,44 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from skillgit.models.simulated.exchange import pick, shuffled
+from skillgit.models.simulated.catalogue import DETAILS, SLOTS
+from skillgit.models.simulated.chance import pick, shuffled
 
 _SUBJECT = re.compile(
     r"\b(?:on|about|for|of|regarding|summari[sz]ing|announcing)\s+(?P<subject>(?:[^.,;?!\n]|\.(?=\d)){3,80})",
     re.IGNORECASE,
 )
 
-# Every variant of a slot breaks the same house rules, so that no task passes one by accident.
-_SLOTS: tuple[tuple[str, ...], ...] = (
-    (
-        "This note covers {subject}, the people it touches, and what happens next.",
-        "Here is where {subject} stands, what moved lately, and what is still open.",
-        "The short version of {subject} is simple, useful, and a little overdue.",
-    ),
-    (
-        "The work began on {date}, and the second review closed on {later}.",
-        "A first version was shown on {date}, a corrected one on {later}.",
-        "Figures were frozen on {date}, then checked again on {later}.",
-    ),
-    (
-        "We utilized very recent numbers, and I checked them by hand.",
-        "I talked to three teams, and we utilized the very few points they agree on.",
-        "We compared very different sources, so I utilized only what they share.",
-    ),
-    (
-        "The sites lie {miles} miles apart, which matters more than it seems!",
-        "A typical route is {miles} miles long, and that surprised everyone!",
-        "Everything happens within {miles} miles of the main site, luckily!",
-    ),
-)
-_DETAILS: tuple[str, ...] = (
-    "Costs rose by 1,{digits} euros over the plan, mostly for licences and travel.",
-    "Demand is steady, supply is not, and the gap will widen before it closes.",
-    "Two suppliers answered, one declined, and the fourth asked for more time.",
-    "The team is small, experienced, and already booked until the summer.",
-    "Early users report fewer errors, shorter waits, and one awkward dialog.",
-    "The old process stays in place, as a fallback, for at least one quarter.",
-)
 _NUMBER_OF_DETAILS = (2, 3, 4)
 
 
@@ -92,8 +62,8 @@ def canned_draft(prompt: str, *, extra: str = "") -> Draft:
         "miles": str(pick(range(3, 60), prompt, "miles")),
         "digits": f"{pick(range(100, 1000), prompt, 'digits')}",
     }
-    fixed = [pick(slot, prompt, place).format(**slots) for place, slot in enumerate(_SLOTS)]
-    details = shuffled(_DETAILS, prompt, "details")[: pick(_NUMBER_OF_DETAILS, prompt, "n")]
+    fixed = [pick(slot, prompt, place).format(**slots) for place, slot in enumerate(SLOTS)]
+    details = shuffled(DETAILS, prompt, "details")[: pick(_NUMBER_OF_DETAILS, prompt, "n")]
     found = [extra.strip()] if extra.strip() else []
     return Draft(
         subject=subject,

@@ -1,4 +1,4 @@
-"""What following a house rule does to a draft (`Shape`) or to the finished text (`Wording`)."""
+"""What following a house rule does to a draft, and then to the finished text."""
 
 from __future__ import annotations
 
@@ -7,35 +7,55 @@ import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
+from skillgit.models.simulated.catalogue import HouseRule
 from skillgit.models.simulated.drafts import Draft
 
 Arguments = Mapping[str, str]
-Shape = Callable[[Draft, Arguments], None]
-Wording = Callable[[str, Arguments], str]
 
 _WORD = re.compile(r"\S+")
-_NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate(
-        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1
-    )
-}
+_NUMBER_WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+]
+_POINTS = ("What changed", "What it costs", "Who decides", "What is open", "What comes next")
 
 
-def number(arguments: Arguments, default: int) -> int:
+def reshape(draft: Draft, rule: HouseRule, arguments: Arguments) -> None:
+    """Change a draft as a rule asks."""
+    if rule.effect:
+        _EFFECTS[rule.effect](draft, rule, {**rule.defaults, **arguments})
+
+
+def reword(text: str, rule: HouseRule, arguments: Arguments) -> str:
+    """The finished text as a rule asks for it."""
+    word = re.escape(arguments.get("text", "").strip())
+    for pattern, replacement in rule.replace:
+        text = re.sub(pattern.replace("{text}", word), replacement, text)
+    return _WORDINGS[rule.wording](text) if rule.wording else text
+
+
+def _number(arguments: Arguments) -> int:
     """The rule's `n`, written in digits or as a word."""
-    given = arguments.get("n", "").lower()
-    return int(given) if given.isdigit() else _NUMBER_WORDS.get(given, default)
+    given = arguments["n"].lower()
+    return int(given) if given.isdigit() else _NUMBER_WORDS.index(given)
 
 
-# ── the draft ────────────────────────────────────────────────────────────────────────────────
+def _line(draft: Draft, rule: HouseRule, arguments: Arguments) -> str:
+    text, subject = arguments.get("text", "").strip(), draft.subject
+    return rule.line.format(text=text, subject=subject, Subject=subject.capitalize())
 
 
-def section(draft: Draft, arguments: Arguments) -> None:
-    """A section under the asked-for heading, with the asked-for text if there is one."""
-    level = arguments.get("level") or "##"
-    title = arguments["title"].strip()
-    heading = f"{level} {title}"
+def _section(draft: Draft, _: HouseRule, arguments: Arguments) -> None:
+    heading = f"{arguments.get('level') or '##'} {arguments['title'].strip()}"
     line = arguments.get("text") or f"See the plan for {draft.subject}, as agreed so far."
     for place, block in enumerate(draft.sections):
         if block.partition("\n")[0] == heading:
@@ -44,76 +64,53 @@ def section(draft: Draft, arguments: Arguments) -> None:
     draft.sections.append(f"{heading}\n- {line}")
 
 
-def labelled_line(draft: Draft, arguments: Arguments) -> None:
+def _labelled_line(draft: Draft, _: HouseRule, arguments: Arguments) -> None:
     """A line of its own near the end: `Confidence: high`."""
-    given = arguments.get("value", "").strip().strip("<>[]{}()….")
+    whole = arguments.get("value", "").strip()
+    given = whole.strip("<>[]{}()….")
     options = re.split(r"\s*[|/]\s*|\s+or\s+", given)
     usual = "high" if arguments["label"].lower() == "confidence" else "as agreed"
-    is_open = given != arguments.get("value", "").strip() and len(options) == 1
+    is_open = given != whole and len(options) == 1
     value = usual if not given or is_open or usual in options else options[0]
     start = f"{arguments['label'].strip()}:"
     if not any(line.startswith(start) for line in draft.closing):
         draft.closing.append(f"{start} {value}")
 
 
-def confidence_line(draft: Draft, arguments: Arguments) -> None:
-    """A confidence line in the usual form."""
-    labelled_line(draft, {"label": "Confidence", **arguments})
+def _close(draft: Draft, rule: HouseRule, arguments: Arguments) -> None:
+    line = _line(draft, rule, arguments)
+    if line not in draft.closing:
+        draft.closing.append(line)
 
 
-def source_line(draft: Draft, _: Arguments) -> None:
-    """A line that names a source."""
-    _close(draft, "Source: internal tracker")
+def _open(draft: Draft, rule: HouseRule, arguments: Arguments) -> None:
+    draft.opening.insert(0, _line(draft, rule, arguments))
 
 
-def closing_text(draft: Draft, arguments: Arguments) -> None:
-    """The asked-for words as the last line."""
-    _close(draft, arguments["text"].strip())
+def _open_after(draft: Draft, rule: HouseRule, arguments: Arguments) -> None:
+    draft.opening.append(_line(draft, rule, arguments))
 
 
-def sign_off(draft: Draft, arguments: Arguments) -> None:
-    """A sign-off as the last line."""
-    _close(draft, arguments.get("text", "").strip() or "Kind regards")
-
-
-def postscript(draft: Draft, _: Arguments) -> None:
-    """A postscript after everything else."""
-    _close(draft, f"P.S. More on {draft.subject} on request.")
-
-
-def opening_text(draft: Draft, arguments: Arguments) -> None:
-    """The asked-for words before everything else."""
-    draft.opening.insert(0, arguments["text"].strip())
-
-
-def summary_line(draft: Draft, _: Arguments) -> None:
-    """A one-line summary at the top."""
-    draft.opening.append(f"TL;DR: {draft.subject} is on track.")
-
-
-def angle_title(draft: Draft, _: Arguments) -> None:
-    """A title in double angle brackets at the top."""
-    draft.opening.insert(0, f"<<{draft.subject.capitalize()}>>")
-
-
-def phrase(draft: Draft, arguments: Arguments) -> None:
-    """The asked-for word or phrase, in a sentence of its own at the front of the body."""
-    first = draft.paragraphs[0] if draft.paragraphs else []
+def _phrase(draft: Draft, _: HouseRule, arguments: Arguments) -> None:
+    """A sentence of its own at the front of the body."""
     if not draft.paragraphs:
-        draft.paragraphs.append(first)
-    first.insert(0, f"{arguments['text'].strip().rstrip('.')}.")
+        draft.paragraphs.append([])
+    draft.paragraphs[0].insert(0, f"{arguments['text'].strip().rstrip('.')}.")
 
 
-def bullets(draft: Draft, arguments: Arguments) -> None:
-    """At least `n` bullet points."""
-    points = ("What changed", "What it costs", "Who decides", "What is open", "What comes next")
-    for place in range(len(draft.bullets), number(arguments, 3)):
-        draft.bullets.append(f"{points[place % len(points)]}, in point {place + 1}.")
+def _bullets(draft: Draft, _: HouseRule, arguments: Arguments) -> None:
+    for place in range(len(draft.bullets), _number(arguments)):
+        draft.bullets.append(f"{_POINTS[place % len(_POINTS)]}, in point {place + 1}.")
 
 
-def paragraphs(draft: Draft, arguments: Arguments) -> None:
-    """Exactly `n` paragraphs in the body."""
-    wanted = max(1, number(arguments, 3))
+def _series(draft: Draft, rule: HouseRule, arguments: Arguments) -> None:
+    """A paragraph with the rule's item `n` times."""
+    items = (rule.item.format(n=place + 1) for place in range(_number(arguments)))
+    draft.paragraphs.append([rule.line.format(series=rule.between.join(items))])
+
+
+def _paragraphs(draft: Draft, _: HouseRule, arguments: Arguments) -> None:
+    wanted = max(1, _number(arguments))
     sentences = [sentence for part in draft.paragraphs for sentence in part]
     while len(sentences) < wanted:
         sentences.append("Nothing else changed, as far as anyone knows.")
@@ -122,105 +119,55 @@ def paragraphs(draft: Draft, arguments: Arguments) -> None:
     draft.paragraphs = [sentences[a:b] for a, b in pairwise(cuts)]
 
 
-def placeholders(draft: Draft, arguments: Arguments) -> None:
-    """At least `n` placeholders in square brackets."""
-    names = " ".join(f"[name {place + 1}]" for place in range(number(arguments, 1)))
-    draft.paragraphs.append([f"To be filled in, please: {names}."])
-
-
-def highlights(draft: Draft, arguments: Arguments) -> None:
-    """At least `n` highlighted spans."""
-    spans = ", ".join(f"*point {place + 1}*" for place in range(number(arguments, 1)))
-    draft.paragraphs.append([f"Most of all, note {spans}."])
-
-
-def at_least_words(draft: Draft, arguments: Arguments) -> None:
-    """Filled up with harmless sentences until there are `n` words."""
-    wanted = number(arguments, 100)
-    while len(_WORD.findall(draft.text())) < wanted:
+def _at_least_words(draft: Draft, _: HouseRule, arguments: Arguments) -> None:
+    while len(_WORD.findall(draft.text())) < _number(arguments):
         draft.paragraphs.append(["Further detail is kept with the plan, and may change later."])
 
 
-def at_least_sentences(draft: Draft, arguments: Arguments) -> None:
-    """Filled up with harmless sentences until there are `n`."""
-    while draft.sentences() < number(arguments, 5):
+def _at_least_sentences(draft: Draft, _: HouseRule, arguments: Arguments) -> None:
+    while draft.sentences() < _number(arguments):
         draft.paragraphs[-1:] = [[*(draft.paragraphs or [[]])[-1], "The rest is as it was."]]
 
 
-def at_most_sentences(draft: Draft, arguments: Arguments) -> None:
-    """The body cut down to `n` sentences."""
-    while draft.sentences() > max(1, number(arguments, 5)):
+def _at_most_sentences(draft: Draft, _: HouseRule, arguments: Arguments) -> None:
+    while draft.sentences() > max(1, _number(arguments)):
         draft.drop_sentence()
 
 
-def at_most_words(draft: Draft, arguments: Arguments) -> None:
-    """Cut to `n` words: first the body gives way, then whatever stands last."""
-    limit = number(arguments, 100)
+def _at_most_words(draft: Draft, _: HouseRule, arguments: Arguments) -> None:
+    """First the body gives way, then whatever stands last."""
+    limit = _number(arguments)
     while len(_WORD.findall(draft.text())) > limit and draft.sentences() > 1:
         draft.drop_sentence()
-    if len(_WORD.findall(draft.text())) > limit:
-        kept = " ".join(_WORD.findall(draft.text())[:limit])
+    if len(words := _WORD.findall(draft.text())) > limit:
         draft.opening, draft.bullets, draft.sections, draft.closing = [], [], [], []
-        draft.paragraphs = [[kept]]
+        draft.paragraphs = [[" ".join(words[:limit])]]
 
 
-def _close(draft: Draft, line: str) -> None:
-    if line not in draft.closing:
-        draft.closing.append(line)
+_EFFECTS: Mapping[str, Callable[[Draft, HouseRule, Arguments], None]] = {
+    "section": _section,
+    "labelled_line": _labelled_line,
+    "close": _close,
+    "open": _open,
+    "open_after": _open_after,
+    "phrase": _phrase,
+    "bullets": _bullets,
+    "series": _series,
+    "paragraphs": _paragraphs,
+    "at_least_words": _at_least_words,
+    "at_least_sentences": _at_least_sentences,
+    "at_most_sentences": _at_most_sentences,
+    "at_most_words": _at_most_words,
+}
 
 
-# ── the finished text ────────────────────────────────────────────────────────────────────────
+def _metric_units(text: str) -> str:
+    return re.sub(r"\b(\d+) miles\b", lambda m: f"{round(int(m[1]) * 1.609)} kilometres", text)
 
 
-def iso_dates(text: str, _: Arguments) -> str:
-    """Dates as year, month and day with hyphens."""
-    return re.sub(r"\b(\d\d)/(\d\d)/(\d{4})\b", r"\3-\1-\2", text)
-
-
-def metric_units(text: str, _: Arguments) -> str:
-    """Distances in kilometres."""
-    return re.sub(
-        r"\b(\d+) miles\b", lambda found: f"{round(int(found[1]) * 1.609)} kilometres", text
-    )
-
-
-def no_first_person(text: str, _: Arguments) -> str:
-    """The writer kept out of the text."""
-    names = {"i": "the author", "we": "the team", "my": "the", "our": "the", "us": "the team"}
-    return re.sub(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|us)\b", lambda found: names[found[0].lower()], text)
-
-
-def no_exclamation(text: str, _: Arguments) -> str:
-    """Full stops for exclamation marks."""
-    return text.replace("!", ".")
-
-
-def without_word(text: str, arguments: Arguments) -> str:
-    """The forbidden word and its inflections left out."""
-    word = re.escape(arguments["text"].strip())
-    return re.sub(rf"\b{word}\w*\b[ \t]?", "", text, flags=re.IGNORECASE)
-
-
-def no_commas(text: str, _: Arguments) -> str:
-    """No comma anywhere."""
-    return text.replace(",", "")
-
-
-def lower_case(text: str, _: Arguments) -> str:
-    """All in small letters."""
-    return text.lower()
-
-
-def upper_case(text: str, _: Arguments) -> str:
-    """All in capital letters."""
-    return text.upper()
-
-
-def as_json(text: str, _: Arguments) -> str:
-    """The answer as one JSON object."""
-    return json.dumps({"answer": text}, ensure_ascii=False)
-
-
-def in_quotes(text: str, _: Arguments) -> str:
-    """The whole answer in double quotation marks."""
-    return f'"{text}"'
+_WORDINGS: Mapping[str, Callable[[str], str]] = {
+    "metric_units": _metric_units,
+    "lower_case": str.lower,
+    "upper_case": str.upper,
+    "as_json": lambda text: json.dumps({"answer": text}, ensure_ascii=False),
+}

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from skillgit.config import SimulationConfig
+from skillgit.models.simulated.catalogue import HOUSE_RULES, HouseRule
+from skillgit.models.simulated.chance import luck
 from skillgit.models.simulated.drafts import Draft
-from skillgit.models.simulated.exchange import luck
-from skillgit.models.simulated.house_rules import HOUSE_RULES, HouseRule
+from skillgit.models.simulated.effects import reshape, reword
 
 LONG_SKILL = 1500
 """Tokens of a skill up to which nothing is forgotten; at twice that forgetting is at its full."""
@@ -164,10 +165,8 @@ def obeyed(
 def follow(draft: Draft, rules: Sequence[StatedRule]) -> str:
     """The draft's text after the rules, which contradict each other if they do."""
     for stated in rules:
-        if stated.rule.shape:
-            stated.rule.shape(draft, dict(stated.arguments))
+        reshape(draft, stated.rule, dict(stated.arguments))
     text = draft.text()
     for stated in rules:
-        if stated.rule.wording:
-            text = stated.rule.wording(text, dict(stated.arguments))
+        text = reword(text, stated.rule, dict(stated.arguments))
     return text

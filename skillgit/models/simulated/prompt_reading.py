@@ -1,4 +1,4 @@
-"""What the simulated optimizer can see in a prompt: the skill, the failures, and edits shown.
+"""What the simulated optimizer can see in a prompt: the skill and its failures.
 
 It goes by the structure that the stages give their data (fences, headings, JSON), never by the
 words a prompt puts around it.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -17,11 +18,14 @@ from pydantic import JsonValue
 _FENCED = r"\n\n(?P<fence>`{3,})text\n(?P<body>.*?)\n(?P=fence)$"
 _DOCUMENT = re.compile(rf"^`(?P<path>[^`\n]+)`{_FENCED}", re.MULTILINE | re.DOTALL)
 _TRAJECTORY = re.compile(
-    rf"^### Task `(?P<id>[^`\n]+)`\n\n[^\n]*{_FENCED}", re.MULTILINE | re.DOTALL
+    rf"^### Task `(?P<id>[^`\n]+)`\n\n(?P<told>[^\n]*){_FENCED}", re.MULTILINE | re.DOTALL
 )
+_FELL_SHORT = re.compile(r"^Answer \d+: fell short \((?P<numbers>[\d, ]+)\)")
+_REASON = re.compile(r"^(?P<number>\d+)\. \(\d+ of \d+ answers\) (?P<reason>.+)$", re.MULTILINE)
+_NUMBERED_LINE = re.compile(r" *(?P<number>\d*) \|(?: (?P<line>.*))?")
 _WHY = re.compile(r"\A\[[^\]\n]+\]\n(?P<reasons>.+?)(?:\n\n|\Z)", re.DOTALL)
 _PAIR = re.compile(
-    r"^### Task `(?P<id>[^`\n]+)`: [^\n]*\n\n#### [^\n]*\n\n(?P<before>Passed|Failed)[^\n]*"
+    r"^### Task `[^`\n]+`: [^\n]*\n\n#### [^\n]*\n\n(?:Passed|Failed)[^\n]*"
     r"\n\n(?P<first>`{3,})text\n.*?\n(?P=first)\n\n#### [^\n]*\n\n(?P<now>Passed|Failed)[^\n]*"
     rf"{_FENCED}",
     re.MULTILINE | re.DOTALL,
@@ -44,7 +48,6 @@ _KIND = re.compile(
 _TRIED = re.compile(r"^\s*\d+\. \[(?:add|delete|replace)\] (?P<edit>.*)$", re.MULTILINE)
 _TRIED_TEXT = re.compile(r"\"(?:\\.|[^\"\\])*\"")
 _BUDGET = re.compile(r"\b(?P<n>\d+) edits?\b")
-_EDIT_LINE = re.compile(r"^(?P<index>\d+): (?P<edit>\{.*\})$", re.MULTILINE)
 _JSON_START = re.compile(r"[{\[]\s*[{\"]")
 _BULLET = re.compile(r"\s*[-*+] \S")
 
@@ -62,9 +65,14 @@ class Failure:
 
 @dataclass(frozen=True)
 class View:
-    """What an analyst's prompt shows; `tried` are the texts of edits that were rejected."""
+    """What an analyst's prompt shows; `tried` are the texts of edits that were rejected.
+
+    `line_numbers` are those of the skill's lines, `reason_numbers` those of the listed reasons.
+    """
 
     path: str = ""
+    line_numbers: Mapping[str, int] = field(default_factory=dict, hash=False)
+    reason_numbers: Mapping[str, int] = field(default_factory=dict, hash=False)
     skill: str = ""
     failures: tuple[Failure, ...] = ()
     tried: frozenset[str] = frozenset()
@@ -78,97 +86,80 @@ class View:
         )
 
 
-@dataclass(frozen=True)
-class Pair:
-    """One task attempted twice: what the later attempt failed for, if it did."""
-
-    task_id: str
-    passed: bool
-    passes: bool
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Look:
-    """What a look back shows: two skills, and the same tasks with both."""
-
-    skill_before: str = ""
-    skill: str = ""
-    pairs: tuple[Pair, ...] = ()
-
-    @property
-    def guidance(self) -> tuple[str, ...]:
-        """The lines of the guidance that the later skill carries, without their bullets."""
-        region = _GUIDANCE.search(self.skill)
-        return tuple(filter(None, map(plain, region["lines"].splitlines()))) if region else ()
-
-
-@dataclass(frozen=True)
-class ShownEdit:
-    """An edit shown in a prompt, under its index."""
-
-    index: int
-    fields: dict[str, JsonValue] = field(hash=False)
-
-    @property
-    def meaning(self) -> tuple[str, str, str]:
-        """What makes two edits say the same."""
-        op, anchor, content = (_folded(self.fields.get(k)) for k in ("op", "anchor", "content"))
-        return op, anchor, content
-
-    @property
-    def support(self) -> int:
-        """How many trajectories stand behind it, as shown."""
-        support = self.fields.get("support_count")
-        return support if isinstance(support, int) else 1
-
-
 def read_view(text: str) -> View:
     """What a prompt shows an analyst; of the documents, the first."""
     document = _DOCUMENT.search(text)
     around = _ANY_FENCE.sub("", text)
     budget = _BUDGET.search(around)
+    skill, line_numbers = _without_numbers(document["body"] if document else "")
+    reasons = {found["reason"]: int(found["number"]) for found in _REASON.finditer(around)}
     return View(
         path=document["path"] if document else "",
-        skill=document["body"] if document else "",
-        failures=tuple(_failures(text)),
+        skill=skill,
+        line_numbers=line_numbers,
+        reason_numbers=reasons,
+        failures=tuple(_failures(text, {number: reason for reason, number in reasons.items()})),
         tried=frozenset(tried_in(text)),
         budget=int(budget["n"]) if budget else USUAL_BUDGET,
     )
 
 
-def _failures(text: str) -> Iterator[Failure]:
+def _without_numbers(body: str) -> tuple[str, dict[str, int]]:
+    """A document's text, and the numbers of its lines, where it is shown with numbers."""
+    found = [_NUMBERED_LINE.fullmatch(line) for line in body.splitlines()]
+    shown = [line for line in found if line is not None]
+    if not shown or len(shown) < len(found):
+        return body, {}
+    numbers: dict[str, int] = {}
+    for line in shown:
+        if line["number"]:
+            numbers.setdefault(line["line"] or "", int(line["number"]))
+    return "\n".join(line["line"] or "" for line in shown), numbers
+
+
+def _failures(text: str, listed: Mapping[int, str]) -> Iterator[Failure]:
     for trajectory in _TRAJECTORY.finditer(text):
-        why = _WHY.match(trajectory["body"])
-        if why:
-            reasons = [part.strip() for part in _BETWEEN_REASONS.split(why["reasons"])]
+        told, why = _FELL_SHORT.match(trajectory["told"]), _WHY.match(trajectory["body"])
+        if told:
+            kind = _KIND.search(trajectory["body"])
+            yield Failure(
+                trajectory["id"],
+                tuple(listed[int(n)] for n in told["numbers"].split(",") if int(n) in listed),
+                kind["kind"].lower() if kind else "",
+            )
+        elif why:
             kind = _KIND.search(trajectory["body"], why.end())
             yield Failure(
                 trajectory["id"],
-                tuple(dict.fromkeys(filter(None, reasons))),
+                _distinct_reasons(why["reasons"]),
                 kind["kind"].lower() if kind else "",
             )
 
 
-def read_look(text: str) -> Look:
-    """What a prompt shows of two skills, the earlier first."""
-    documents = [found["body"] for found in _DOCUMENT.finditer(text)]
-    half = len(documents) // 2
-    if not documents:
-        return Look()
-    return Look(documents[0], documents[half], tuple(_pairs(text)))
+def _distinct_reasons(text: str) -> tuple[str, ...]:
+    parts = (part.strip() for part in _BETWEEN_REASONS.split(text))
+    return tuple(dict.fromkeys(filter(None, parts)))
 
 
-def _pairs(text: str) -> Iterator[Pair]:
+def skills_in(text: str) -> tuple[str, str]:
+    """The earlier and the later skill that a look back shows; empty when it shows none."""
+    documents = [found["body"] for found in _DOCUMENT.finditer(text)] or [""]
+    return documents[0], documents[len(documents) // 2]
+
+
+def failing_in(text: str) -> Counter[str]:
+    """What tasks fail for with the later skill of a look back, with how many do."""
+    reasons: Counter[str] = Counter()
     for found in _PAIR.finditer(text):
-        why = None if found["now"] == "Passed" else _WHY.match(found["body"])
-        reasons = _BETWEEN_REASONS.split(why["reasons"]) if why else []
-        yield Pair(
-            found["id"],
-            found["before"] == "Passed",
-            found["now"] == "Passed",
-            tuple(dict.fromkeys(filter(None, map(str.strip, reasons)))),
-        )
+        if found["now"] == "Failed" and (why := _WHY.match(found["body"])):
+            reasons.update(_distinct_reasons(why["reasons"]))
+    return reasons
+
+
+def guidance_in(skill: str) -> tuple[str, ...]:
+    """The lines of the guidance that a skill carries, without their bullets."""
+    region = _GUIDANCE.search(skill)
+    return tuple(filter(None, map(plain, region["lines"].splitlines()))) if region else ()
 
 
 def bullets_of(skill: str) -> tuple[str, ...]:
@@ -204,16 +195,6 @@ def plain(content: str) -> str:
     return content.strip().removeprefix("- ").strip()
 
 
-def edits_in(text: str) -> list[ShownEdit]:
-    """The edits that a prompt shows as numbered lines of JSON."""
-    return [
-        ShownEdit(int(line["index"]), value)
-        for line in _EDIT_LINE.finditer(text)
-        for value in json_values(line["edit"])
-        if isinstance(value, dict) and isinstance(value.get("op"), str)
-    ]
-
-
 def json_values(text: str) -> Iterator[JsonValue]:
     """The JSON objects and lists of objects in a text, outermost ones only, in order."""
     decoder, place = json.JSONDecoder(), 0
@@ -224,7 +205,3 @@ def json_values(text: str) -> Iterator[JsonValue]:
             place = start.start() + 1
             continue
         yield cast("JsonValue", value)
-
-
-def _folded(value: JsonValue) -> str:
-    return " ".join(str(value or "").casefold().split()).rstrip(".")

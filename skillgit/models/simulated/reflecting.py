@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pydantic import JsonValue
 
-from skillgit.models.simulated import catalogue
-from skillgit.models.simulated.exchange import Exchange, pick, shuffled
+from skillgit.models.simulated import catalogue, remedies
+from skillgit.models.simulated.chance import pick, shuffled
+from skillgit.models.simulated.edits import Proposal
+from skillgit.models.simulated.exchange import Exchange
 from skillgit.models.simulated.obedience import rules_of_line, stated_rules
-from skillgit.models.simulated.prompt_reading import Failure, View, plain, read_view
+from skillgit.models.simulated.prompt_reading import Failure, View, plain
 
 REPEATS_A_MEND = 0.7
 REPEATS_AN_IDEA = 0.05
@@ -34,60 +36,14 @@ _IDEAS: tuple[tuple[float, tuple[str, ...]], ...] = (
 _DUPLICATES = 0.06
 _BAD_ANCHORS = 0.10
 _GUESSES_AT_ONCE = 2
+_NOTES_AT_ONCE = 3
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """An edit before it is written down, with the failures behind it."""
-
-    op: str
-    content: str = ""
-    anchor: str = ""
-    rationale: str = ""
-    task_ids: tuple[str, ...] = ()
-
-    def as_json(self, target: str) -> dict[str, JsonValue]:
-        """The edit as the answer carries it."""
-        return {
-            "op": self.op,
-            "target": target,
-            "anchor": self.anchor,
-            "content": self.content,
-            "rationale": self.rationale,
-            "task_ids": list(self.task_ids),
-            "support_count": max(1, len(self.task_ids)),
-        }
-
-
-def analyse_failures(exchange: Exchange) -> dict[str, JsonValue]:
-    """The error analyst's patch: what mends the failures it is shown."""
-    view = read_view(exchange.text)
-    return _patch(view, proposals_for_failures(view, exchange))
-
-
-def analyse_successes(exchange: Exchange) -> dict[str, JsonValue]:
-    """The success analyst's patch: nothing failed, so at most an idea."""
-    view = read_view(exchange.text)
-    return _patch(replace(view, failures=()), proposals_for_successes(view, exchange))
-
-
-def proposals_for_failures(view: View, exchange: Exchange) -> list[Proposal]:
+def proposals(exchange: Exchange) -> list[Proposal]:
     """What mends the failures shown, and now and then an idea, in no particular order."""
-    proposals = [*_mends(view, exchange), *_ideas(view, exchange)]
-    return shuffled(proposals, exchange.identity, "order")[: view.budget]
-
-
-def proposals_for_successes(view: View, exchange: Exchange) -> list[Proposal]:
-    """At most an idea."""
-    return proposals_for_failures(replace(view, failures=()), exchange)
-
-
-def _patch(view: View, proposals: list[Proposal]) -> dict[str, JsonValue]:
-    return {
-        "reasoning": "Simulated: each edit answers a reason that a trajectory failed for.",
-        "edits": [proposal.as_json(view.path) for proposal in proposals],
-        "failure_summary": summary(view),
-    }
+    view = exchange.view
+    found = [*_mends(view, exchange), *_ideas(view, exchange)]
+    return shuffled(found, exchange.identity, "order")[: view.budget]
 
 
 def _mends(view: View, exchange: Exchange) -> list[Proposal]:
@@ -112,7 +68,7 @@ def _with_support(proposal: Proposal, needs: dict[Failure, list[Proposal]]) -> P
         for failure, proposals in needs.items()
         if any((p.op, p.content) == (proposal.op, proposal.content) for p in proposals)
     )
-    return Proposal(proposal.op, proposal.content, proposal.anchor, proposal.rationale, behind)
+    return replace(proposal, task_ids=behind)
 
 
 def _needs(failure: Failure, view: View, exchange: Exchange) -> list[Proposal]:
@@ -122,7 +78,7 @@ def _needs(failure: Failure, view: View, exchange: Exchange) -> list[Proposal]:
         if line := _line_to_drop(reason, view):
             needs.append(Proposal("delete", anchor=line, rationale=f"It asks for: {reason}"))
             continue
-        lines = catalogue.mends(reason) or _guesses(view, exchange)
+        lines = remedies.mends(reason) or _guesses(view, exchange)
         lines = [_for_its_kind(line, reason, failure, view, exchange) for line in lines]
         fresh = [line for line in lines if not is_stated(line, view)]
         needs += [Proposal("add", content=f"- {line}", rationale=reason) for line in fresh]
@@ -133,9 +89,9 @@ def _needs(failure: Failure, view: View, exchange: Exchange) -> list[Proposal]:
 
 def _line_to_drop(reason: str, view: View) -> str | None:
     """The skill's own line that asks for a text which a reason forbids; single marks do not count."""
-    for text in catalogue.forbidden_texts(reason):
+    for text in remedies.forbidden_texts(reason):
         for line in view.bullets:
-            asks = text.casefold() in line.casefold() and not catalogue.forbids(line)
+            asks = text.casefold() in line.casefold() and not remedies.forbids(line)
             if asks and len(text) > 2 and plain(line) not in view.tried:
                 return line
     return None
@@ -238,7 +194,7 @@ def is_stated(line: str, view: View) -> bool:
     )
 
 
-def summary(view: View) -> list[JsonValue]:
+def failure_summary(view: View) -> list[JsonValue]:
     """The commonest reasons, with the tasks that failed for them."""
     counts = Counter(reason for failure in view.failures for reason in failure.reasons)
     return [
@@ -252,8 +208,20 @@ def summary(view: View) -> list[JsonValue]:
     ]
 
 
+def lapses(view: View) -> list[JsonValue]:
+    """A note for what the skill says already and was not done, the most frequent first."""
+    behind: dict[str, list[JsonValue]] = {}
+    for failure in view.failures:
+        for reason in failure.reasons:
+            lines = remedies.mends(reason)
+            if lines and all(is_stated(line, view) for line in lines):
+                behind.setdefault(f"Easily overlooked: {lines[0]}", []).append(failure.task_id)
+    notes = sorted(behind, key=lambda note: -len(behind[note]))[:_NOTES_AT_ONCE]
+    return [{"note": note, "task_ids": behind[note]} for note in notes]
+
+
 def _failure_type(reason: str) -> str:
-    for line in catalogue.mends(reason):
+    for line in remedies.mends(reason):
         for stated in rules_of_line(line):
             return f"house_rule_{stated.rule.name}"
     return "unexplained"

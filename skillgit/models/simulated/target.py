@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from skillgit.config import SimulationConfig
+from skillgit.models.simulated.chance import luck
 from skillgit.models.simulated.drafts import canned_draft, subject_of
-from skillgit.models.simulated.exchange import instance, luck
 from skillgit.models.simulated.obedience import follow, obeyed, rule_lines
+from skillgit.models.simulated.schemas import instance
 from skillgit.records import Message, ModelReply, ModelRequest, Speaker, ToolCall, ToolSpec
 from skillgit.records.canonical import fingerprint
 

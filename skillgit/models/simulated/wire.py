@@ -1,73 +1,21 @@
-"""Chat completions as JSON ↔ requests and replies."""
+"""Chat completions as the simulated server reads and writes them.
+
+What client and server have in common is in `skillgit.models.wire`.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import cast
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from skillgit.errors import ReplyError
-from skillgit.records import Message, ModelReply, ModelRequest, Record, Speaker, ToolCall, ToolSpec
+from skillgit.models.wire import calls_from_wire, calls_to_wire, text_from_wire
+from skillgit.records import Message, ModelReply, ModelRequest, ToolSpec
 from skillgit.records.canonical import fingerprint
 
 Json = dict[str, JsonValue]
-
-
-class WireFunction(Record, extra="ignore"):
-    """A function as an endpoint is told of it, or as a model calls it."""
-
-    name: str
-    description: str | None = None
-    parameters: Json | None = None
-    arguments: str = ""
-
-
-class WireTool(Record, extra="ignore"):
-    """A tool offered, or a call of one."""
-
-    id: str = ""
-    function: WireFunction
-
-
-class WirePart(Record, extra="ignore"):
-    """One part of a message whose content is a list."""
-
-    text: str = ""
-
-
-class WireMessage(Record, extra="ignore"):
-    """One message, its content a text or a list of parts."""
-
-    role: str
-    content: str | tuple[WirePart, ...] | None = None
-    tool_calls: tuple[WireTool, ...] | None = None
-    tool_call_id: str | None = None
-
-    def message(self) -> Message:
-        """The message in our own words; `developer` is the newer name of `system`."""
-        content = self.content or ""
-        text = content if isinstance(content, str) else "".join(part.text for part in content)
-        return Message(
-            role=Speaker("system" if self.role == "developer" else self.role),
-            content=text,
-            tool_calls=tuple(
-                ToolCall(id=call.id, name=call.function.name, arguments=call.function.arguments)
-                for call in self.tool_calls or ()
-            ),
-            tool_call_id=self.tool_call_id,
-        )
-
-
-class WireRequest(Record, extra="ignore"):
-    """What an endpoint is asked."""
-
-    model: str
-    messages: tuple[WireMessage, ...]
-    tools: tuple[WireTool, ...] | None = None
-    response_format: Json | None = None
-    temperature: float | None = None
-    seed: int | None = None
 
 
 def request_from_wire(body: Json) -> ModelRequest:
@@ -76,24 +24,49 @@ def request_from_wire(body: Json) -> ModelRequest:
     Raises: ReplyError when the body is not a chat completions request.
     """
     try:
-        asked = WireRequest.model_validate(body)
-        return ModelRequest(
-            model=asked.model,
-            messages=tuple(message.message() for message in asked.messages),
-            tools=tuple(
-                ToolSpec(
-                    name=tool.function.name,
-                    description=tool.function.description or "",
-                    parameters=tool.function.parameters or {},
-                )
-                for tool in asked.tools or ()
-            ),
-            answer_schema=schema_of(asked.response_format),
-            temperature=asked.temperature,
-            seed=asked.seed,
+        return ModelRequest.model_validate(
+            {
+                "model": body.get("model"),
+                "messages": [_message(message) for message in _objects(body.get("messages"))],
+                "tools": [_tool(tool) for tool in _objects(body.get("tools") or [])],
+                "answer_schema": schema_of(body.get("response_format")),
+                "temperature": body.get("temperature"),
+                "seed": body.get("seed"),
+            }
         )
-    except (ValidationError, ValueError) as error:
+    except ValueError as error:
         raise ReplyError(f"not a chat completions request: {error}") from error
+
+
+def _objects(value: JsonValue) -> list[Json]:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ValueError("messages and tools are lists of objects")
+    return cast("list[Json]", value)
+
+
+def _message(message: Json) -> Message:
+    """The message in a request; `developer` is the newer name of `system`."""
+    role = message.get("role")
+    return Message.model_validate(
+        {
+            "role": "system" if role == "developer" else role,
+            "content": text_from_wire(message.get("content")) or "",
+            "tool_calls": tuple(calls_from_wire(message.get("tool_calls"))),
+            "tool_call_id": message.get("tool_call_id"),
+        }
+    )
+
+
+def _tool(tool: Json) -> ToolSpec:
+    function = tool.get("function")
+    told = function if isinstance(function, dict) else {}
+    return ToolSpec.model_validate(
+        {
+            "name": told.get("name"),
+            "description": told.get("description") or "",
+            "parameters": told.get("parameters") or {},
+        }
+    )
 
 
 def response_format_kind(body: Json) -> str | None:
@@ -103,9 +76,9 @@ def response_format_kind(body: Json) -> str | None:
     return kind if isinstance(kind, str) and kind != "text" else None
 
 
-def schema_of(response_format: Json | None) -> Json | None:
+def schema_of(response_format: JsonValue) -> Json | None:
     """The schema a response format carries, in either of the two places in use."""
-    if response_format is None:
+    if not isinstance(response_format, dict):
         return None
     named = response_format.get("json_schema")
     schema = named.get("schema") if isinstance(named, dict) else response_format.get("schema")
@@ -120,14 +93,7 @@ def reply_to_wire(request: ModelRequest, reply: ModelReply, *, created: int) -> 
     """The response body for a reply. Unit: `created` in seconds since 1970."""
     message: Json = {"role": "assistant", "content": reply.text or None, "refusal": None}
     if reply.tool_calls:
-        message["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for call in reply.tool_calls
-        ]
+        message["tool_calls"] = calls_to_wire(reply.tool_calls)
     usage = reply.usage
     return {
         "id": f"chatcmpl-simulated-{fingerprint([request.model, reply.text], digits=12)}",

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from skillgit.history.sanitize import harmless
-from skillgit.records import Edit, EditOp, Score, SourceType
+from skillgit.records import Edit, Score, SourceType
 from skillgit.review.markdown import block, code, folded, table, words
 from skillgit.review.pull_request.evidence import EditSet, Evidence, TaskChange
 
@@ -64,6 +64,8 @@ def _scores(evidence: Evidence) -> str:
         rows.append((f"test, {test.n_tasks} tasks never shown", _number(test.baseline), best, ""))
     shown = table(("score", "before", "after", ""), rows)
     measured = f" as measured with {code(evidence.target_model)}" if evidence.target_model else ""
+    if evidence.metric is None:
+        return f"{head} The branch of its run is not here; its commits claim:\n\n{shown}"
     return f"{head} Metric `{evidence.metric.value}`,{measured}:\n\n{shown}".replace(",:", ":")
 
 
@@ -131,14 +133,11 @@ def _edits(tried: EditSet, *, named: bool) -> list[str]:
 
 def _edit(edit: Edit, *, named: bool) -> Iterator[str]:
     """An edit with its reason, its support and the tasks behind it, as items of a list."""
-    where = f" after {code(edit.anchor, 120)}" if edit.op is EditOp.ADD and edit.anchor else ""
-    match edit.op:
-        case EditOp.ADD:
-            what = f"**add** {code(edit.content)}{where}"
-        case EditOp.DELETE:
-            what = f"**delete** {code(edit.anchor)}"
-        case EditOp.REPLACE:
-            what = f"**replace** {code(edit.anchor)} **by** {code(edit.content)}"
+    # Where an anchor only says the place, less of it is shown.
+    anchor = code(edit.anchor) if edit.operation.takes_out_anchor else code(edit.anchor, 120)
+    what = edit.operation.in_markdown.fill(
+        anchor, code(edit.content), is_anchored=bool(edit.anchor)
+    )
     document = f" in {code(edit.target, 120)}" if named else ""
     yield f"- {what}{document}"
     if edit.rationale.strip():
@@ -181,6 +180,9 @@ def _check(evidence: Evidence, branch: str, remote: str) -> str:
         "```",
         "",
     ]
+    if evidence.metric is None:
+        lines.append(f"Base `{evidence.base[:12]}`, proposed `{evidence.commit[:12]}`.")
+        return "\n".join(lines)
     target, run, run_id = map(code, (evidence.target, evidence.fingerprint, evidence.run_id))
     ends = f"base `{evidence.base[:12]}`, proposed `{evidence.commit[:12]}`"
     lines.append(f"Target {target}, run {run} ({run_id}), {ends}.")

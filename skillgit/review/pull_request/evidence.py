@@ -17,12 +17,15 @@ from skillgit.history import (
     StepNote,
     TestNote,
 )
+from skillgit.history.trailers import parse_commit
 from skillgit.records import Action, Edit, Metric, Record, Score
 from skillgit.store.git.names import is_night
+from skillgit.store.git.trees import commit_at, message_of
 from skillgit.store.git_store import GitStore
-from skillgit.store.proposals.adopted import read_lineage
+from skillgit.store.proposals.adopted import Lineage, read_lineage
 from skillgit.store.proposals.proposal import Proposal
-from skillgit.store.runs.runs import read_commit, run_tip, walk
+from skillgit.store.runs.runs import run_tips, walk
+from skillgit.store.runs.version_notes import NotedVersions
 
 LineT = TypeVar("LineT", bound=NoteLine)
 
@@ -67,7 +70,7 @@ class Evidence(Record):
     onto: str
     base: str
     commit: str
-    metric: Metric
+    metric: Metric | None
     target: str
     fingerprint: str
     target_model: str = ""
@@ -96,7 +99,10 @@ def gather(store: GitStore, proposal: Proposal) -> Evidence:
     git = store.repository.git
     commit = proposal.commit or ""
     lineage = read_lineage(git, commit)
-    proposed = [c for c in (read_commit(git, c) for c in lineage.commits) if c is not None]
+    versions = NotedVersions(git, store.refs)
+    proposed = [c for c in (versions.read(c) for c in lineage.commits) if c is not None]
+    if not proposed:
+        return _claimed(store, lineage)
     last = proposed[-1]
     moments = _moments(store, last)
     baseline = moments[0] if moments and moments[0].action is Action.BASELINE else None
@@ -130,6 +136,29 @@ def gather(store: GitStore, proposal: Proposal) -> Evidence:
     )
 
 
+def _claimed(store: GitStore, lineage: Lineage) -> Evidence:
+    """What a proposal's commits alone claim, where the branch of its run is not here."""
+    git = store.repository.git
+    messages = (message_of(commit_at(git, commit)) for commit in lineage.commits)
+    told = [t for t in map(parse_commit, messages) if t is not None]
+    scores = [t.score for t in told if t.score is not None]
+    report = _first(store.notes_on(lineage.commits[-1]), ReportNote)
+    return Evidence(
+        run=lineage.run,
+        run_id=lineage.run_id,
+        skill=lineage.skill,
+        onto="main",
+        base=lineage.base,
+        commit=lineage.commits[-1],
+        metric=None,
+        target="",
+        fingerprint="",
+        before=None,
+        after=scores[-1] if scores else None,
+        report=report.markdown if report else "",
+    )
+
+
 def task_changes(
     store: GitStore, before: str, after: str, target: str, config: ConfigNote | None
 ) -> list[TaskChange]:
@@ -159,11 +188,11 @@ def val_scores(store: GitStore, commit: str, target: str) -> dict[str, Score | N
 def _moments(store: GitStore, proposed: RunCommit) -> list[RunCommit]:
     """The run's own commits, oldest first; none when its branch is not here."""
     git = store.repository.git
-    tip = run_tip(git, proposed.run)
-    commits = [] if tip is None else list(walk(git, tip))[::-1]
-    if not commits or commits[0].state.run_id != proposed.state.run_id:
-        return []
-    return [commit for commit in commits if commit.action is not Action.REVERT]
+    for tip in run_tips(git, proposed.run):
+        commits = list(walk(git, tip))[::-1]
+        if commits[0].state.run_id == proposed.state.run_id:
+            return [commit for commit in commits if commit.action is not Action.REVERT]
+    return []
 
 
 def _set(note: StepNote) -> EditSet:

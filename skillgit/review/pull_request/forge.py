@@ -115,7 +115,7 @@ class PullRequest(Record):
 
 
 @dataclass(frozen=True)
-class Opener:
+class PullRequestClient:
     """Opens pull requests with the programs that are on the path and signed in.
 
     `complaints` collects what a program said when it would not.
@@ -125,7 +125,9 @@ class Opener:
     environment: Mapping[str, str]
     complaints: list[str]
 
-    def open(self, host: Host | None, asked: PullRequest, *, again: bool) -> Opened | None:
+    def open_pull_request(
+        self, host: Host | None, asked: PullRequest, *, again: bool
+    ) -> Opened | None:
         """The pull request, opened or (`again`) brought up to date; `None` if nobody could."""
         for program in _programs(host):
             if not self._is_ready(program, host):

@@ -28,7 +28,7 @@ PROMPTS = ".skillgit/prompts"
 
 
 @dataclass(frozen=True)
-class SkillGround:
+class SkillAtBase:
     """One skill as the base has it; `main` is the path of its main document, links followed."""
 
     name: str
@@ -59,7 +59,7 @@ class BaseRevision:
 
     repository: Repository
     base: str
-    skills: Mapping[str, SkillGround]
+    skills: Mapping[str, SkillAtBase]
 
     @property
     def onto(self) -> str:
@@ -80,7 +80,7 @@ class BaseRevision:
         """The files at or under a path in the base."""
         return files_in(self.repository.git, self.base, path)
 
-    def tasks(self, skill: SkillGround) -> TaskSet:
+    def tasks(self, skill: SkillAtBase) -> TaskSet:
         """The tasks of a skill, each with a judge that could be built.
 
         Raises: TaskError.
@@ -104,11 +104,11 @@ class BaseRevision:
             }
         )
 
-    def runs_programs(self, skill: SkillGround) -> bool:
+    def runs_programs(self, skill: SkillAtBase) -> bool:
         """Whether measuring a skill starts programs of the repository."""
         return bool(skill.config.target.command) or bool(judge_commands(self.tasks(skill).tasks))
 
-    def basis(self, skill: SkillGround, *, clock: Clock, root: str | None) -> ScoreBasis:
+    def basis(self, skill: SkillAtBase, *, clock: Clock, root: str | None) -> ScoreBasis:
         """By what the skill's scores are known; no model is built that could be asked.
 
         Raises: ConfigError, TaskError.
@@ -138,7 +138,7 @@ class _Silent:
         raise BlockedError(f"{request.model} was asked where only its name was wanted")
 
 
-def read_ground(repository: Repository, base: str) -> BaseRevision:
+def read_base_revision(repository: Repository, base: str) -> BaseRevision:
     """The base of a range.
 
     Raises: ConfigError when it has no configuration, or none that can be used.
@@ -154,14 +154,14 @@ def read_ground(repository: Repository, base: str) -> BaseRevision:
     skills = {}
     for config in configs:
         skill = skill_in_commit(repository.git, base, config.skill)
-        skills[skill.name] = SkillGround(
+        skills[skill.name] = SkillAtBase(
             skill.name, config, skill.main.path, several=len(configs) > 1
         )
     return BaseRevision(repository=repository, base=base, skills=skills)
 
 
 def attempted(read: Callable[[], ScoreBasis]) -> ScoreBasis | SkillgitError:
-    """A yardstick, or why there is none."""
+    """A score basis, or why there is none."""
     try:
         return read()
     except SkillgitError as error:

@@ -10,9 +10,9 @@ from skillgit.config import GateConfig
 from skillgit.errors import SkillgitError
 from skillgit.gate import mean_score, pool, select_gate_score
 from skillgit.history import NoteLine, Phase, ScoresLine
-from skillgit.history.trailers import ParsedTrailers, parse_commit
-from skillgit.records import Measurements, Skill
-from skillgit.review.verify.base_revision import BaseRevision, ScoreBasis, SkillGround
+from skillgit.history.trailers import ParsedTrailers, parse_commit, skill_named
+from skillgit.records import Measurements, Metric, Skill
+from skillgit.review.verify.base_revision import BaseRevision, ScoreBasis, SkillAtBase
 from skillgit.review.verify.findings import Claim, Finding, Severity
 from skillgit.store.git.names import NIGHT_NOTES, NOTES, is_night
 from skillgit.store.git.refs import Refs
@@ -30,7 +30,7 @@ _TRAILER = re.compile(
 _SUBJECT = re.compile(r"skillopt\([^)\n]*\): (?:step|epoch|end)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![+\-\d.])\d+\.\d{4}\b")
 
-SkillOf = Callable[[str, SkillGround], Skill]
+SkillOf = Callable[[str, SkillAtBase], Skill]
 """A skill's documents as they stand in a commit."""
 
 
@@ -52,6 +52,11 @@ class Ledger:
         own = ({k: s for k, s in measured.scores.items() if k in val} for measured in found)
         return tuple(Measurements(object_id=object_id, scores=scores) for scores in own if scores)
 
+    def targets(self, object_id: str) -> tuple[str, ...]:
+        """The targets under which an object was measured, in their order by name."""
+        lines = (line for line in self._lines(object_id) if isinstance(line, ScoresLine))
+        return tuple(sorted({line.target for line in lines}))
+
     def _lines(self, object_id: str) -> tuple[NoteLine, ...]:
         return parse_lines(line for notes in self._notes for line in notes.lines(object_id))
 
@@ -64,11 +69,11 @@ def _tasks_of_steps(lines: Iterable[NoteLine], target: str) -> set[str]:
 
 @dataclass(frozen=True)
 class ClaimCheck:
-    """Holds claims against the ledger. `yardsticks` are by skill, or why there is none."""
+    """Holds claims against the ledger. `score_bases` are by skill, or why there is none."""
 
     ground: BaseRevision
     ledger: Ledger
-    yardsticks: Mapping[str, ScoreBasis | SkillgitError]
+    score_bases: Mapping[str, ScoreBasis | SkillgitError]
     skill_of: SkillOf
 
     def check(self, found: Range) -> tuple[list[Claim], list[Finding]]:
@@ -100,48 +105,78 @@ class ClaimCheck:
             claimed=None if trailers.bound else trailers.score,
             known=None,
         )
-        skill = self.ground.skills.get(trailers.state.skill)
+        named = self._skill_of_version(commit, trailers)
+        skill = self.ground.skills.get(named)
         if skill is None:
-            message = f"it is of a skill {trailers.state.skill!r}, which the base does not have"
+            message = f"it is of a skill {named!r}, which the base does not have"
             return claim, [_problem("trailers", commit, message)]
         findings = [_problem("trailers", commit, m) for m in _contradictions(commit, trailers)]
         if claim.claimed is None:
             return claim, findings
-        basis = self._yardstick(skill, trailers)
-        if isinstance(basis, SkillgitError):
-            message = f"its score cannot be checked: {basis.message}"
+        bases = self._bases(commit.id, skill, trailers)
+        if isinstance(bases, SkillgitError):
+            message = f"its score cannot be checked: {bases.message}"
             return claim, [*findings, _problem("claims", commit, message)]
         gate = _gate(skill, trailers)
-        known = self._known(commit.id, skill, basis, gate, claim.claimed)
+        known = self._known(commit.id, skill, bases, gate, claim.claimed)
         claim = claim.model_copy(update={"known": known})
-        for wrong in self._wrong(commit, trailers, gate, basis, claim):
+        for wrong in self._wrong(commit, trailers, skill, gate, bases, claim):
             findings.append(wrong)
             break
         return claim, findings
 
-    def _yardstick(
-        self, skill: SkillGround, trailers: ParsedTrailers
-    ) -> ScoreBasis | SkillgitError:
-        """By what a commit is measured: a night's tasks are its own, and nobody else has them."""
-        if is_night(trailers.run):
-            return ScoreBasis(target=trailers.state.target, val=())
-        return self.yardsticks[skill.name]
+    def _skill_of_version(self, commit: ChangedCommit, trailers: ParsedTrailers) -> str:
+        """The skill that a version is of: as its subject says, or else the one it changes."""
+        if trailers.state is not None:
+            return trailers.state.skill
+        named = skill_named(commit.message)
+        if named is not None:
+            return named
+        changed = [change.path for change in commit.changes]
+        skills = self.ground.skills.values()
+        touched = (s.name for s in skills if any(s.declares(path) for path in changed))
+        return next(touched, next(iter(self.ground.skills)))
+
+    def _bases(
+        self, commit: str, skill: SkillAtBase, trailers: ParsedTrailers | None
+    ) -> tuple[ScoreBasis, ...] | SkillgitError:
+        """By what a commit may be measured: a night's tasks are its own, and nobody else has them.
+
+        Shape: one, but for a night as many as the ledger has targets for its bytes.
+        """
+        if trailers is None or not is_night(trailers.run):
+            basis = self.score_bases[skill.name]
+            return basis if isinstance(basis, SkillgitError) else (basis,)
+        if trailers.state is not None:
+            return (ScoreBasis(target=trailers.state.target, val=()),)
+        targets = self._targets(commit, skill)
+        return tuple(ScoreBasis(target=target, val=()) for target in targets)
+
+    def _targets(self, commit: str, skill: SkillAtBase) -> tuple[str, ...]:
+        object_id = self._object(commit, skill)
+        return () if object_id is None else self.ledger.targets(object_id)
 
     def _wrong(
         self,
         commit: ChangedCommit,
         trailers: ParsedTrailers,
+        skill: SkillAtBase,
         gate: GateConfig,
-        basis: ScoreBasis,
+        bases: tuple[ScoreBasis, ...],
         claim: Claim,
     ) -> Iterator[Finding]:
         """What is wrong with a claimed score, the weightiest first."""
-        state = trailers.state
-        if state.metric is not gate.metric:
-            message = f"its metric is {state.metric.value}, and the base's is {gate.metric.value}"
+        metric = self._metric(commit, trailers, skill, gate, bases, claim)
+        if metric is not gate.metric:
+            message = f"its metric is {metric.value}, and the base's is {gate.metric.value}"
             yield _problem("fingerprint", commit, message)
-        if state.target != basis.target:
-            message = f"it was measured for target {state.target}, and the base's is {basis.target}"
+        targets = self._targets(commit.id, skill)
+        if trailers.state is not None:
+            targets = (trailers.state.target,)
+        of_base = {basis.target for basis in bases}
+        if targets and of_base and of_base.isdisjoint(targets):
+            said = f"it was measured for target {', '.join(targets)}"
+            message = f"{said}, and the base's is {', '.join(sorted(of_base))}"
             yield _problem("fingerprint", commit, message)
         said = f"claims {claim.claimed:.4f}"
         if claim.known is None and is_night(trailers.run) and not self.ledger.has_nights:
@@ -149,14 +184,41 @@ class ClaimCheck:
             yield _problem("claims", commit, message, Severity.WARNING)
         elif claim.known is None:
             yield _problem("claims", commit, f"{said}, and no ledger has a score of these bytes")
-        elif abs(claim.known - (claim.claimed or 0.0)) > _NOISE:
+        elif not _is_near(claim.known, claim.claimed):
             yield _problem("claims", commit, f"{said}, and the ledger has {claim.known:.4f}")
+
+    def _metric(
+        self,
+        commit: ChangedCommit,
+        trailers: ParsedTrailers,
+        skill: SkillAtBase,
+        gate: GateConfig,
+        bases: tuple[ScoreBasis, ...],
+        claim: Claim,
+    ) -> Metric:
+        """The metric by which a claim was made: the base's, or the one by which it is true."""
+        if trailers.state is not None:
+            return trailers.state.metric
+        if claim.known is None or _is_near(claim.known, claim.claimed):
+            return gate.metric
+        for metric in Metric:
+            other = gate.model_copy(update={"metric": metric})
+            if _is_near(self._known(commit.id, skill, bases, other, claim.claimed), claim.claimed):
+                return metric
+        return gate.metric
+
+    def _object(self, commit: str, skill: SkillAtBase) -> str | None:
+        try:
+            documents = self.skill_of(commit, skill)
+        except SkillgitError:
+            return None  # a document that is gone, or that cannot be named, was never measured
+        return skill_object(self.ground.repository.git, documents)
 
     def _known(
         self,
         commit: str,
-        skill: SkillGround,
-        basis: ScoreBasis,
+        skill: SkillAtBase,
+        bases: tuple[ScoreBasis, ...],
         gate: GateConfig,
         claimed: float | None,
     ) -> float | None:
@@ -164,18 +226,17 @@ class ClaimCheck:
 
         `None` where too few of the val tasks were scored.
         """
-        try:
-            documents = self.skill_of(commit, skill)
-        except SkillgitError:
-            return None  # a document that is gone, or that cannot be named, was never measured
-        object_id = skill_object(self.ground.repository.git, documents)
-        rounds = self.ledger.rounds(object_id, basis)
+        object_id = self._object(commit, skill)
+        if object_id is None:
+            return None
         numbers = [
             number
+            for basis in bases
+            for rounds in (self.ledger.rounds(object_id, basis),)
             for n in range(1, len(rounds) + 1)
             if (number := _mean(object_id, rounds[:n], basis, gate)) is not None
         ]
-        right = (n for n in numbers if claimed is not None and abs(n - claimed) <= _NOISE)
+        right = (n for n in numbers if _is_near(n, claimed))
         return next(right, numbers[-1] if numbers else None)
 
     def _tip(self, found: Range, claims: Sequence[Claim]) -> Iterator[Finding]:
@@ -190,26 +251,29 @@ class ClaimCheck:
         is_claimed = any(claim.claimed is not None for claim in claims)
         is_problem = is_claimed and not (trailers and is_night(trailers.run))
         for skill in self.ground.skills.values():
-            basis = self._yardstick(skill, trailers) if trailers else self.yardsticks[skill.name]
+            bases = self._bases(found.head, skill, trailers)
             touched = any(skill.declares(change.path) for change in found.changes)
-            if not touched or isinstance(basis, SkillgitError):
+            if not touched or isinstance(bases, SkillgitError):
                 continue
             gate = _gate(skill, trailers) if trailers else skill.config.gate
-            if self._known(found.head, skill, basis, gate, None) is None:
+            if self._known(found.head, skill, bases, gate, None) is None:
                 message = f"what it makes of {skill.name} was measured by nobody"
                 hint = "skillgit eval measures it, skillgit sync shares that"
                 severity = Severity.PROBLEM if is_problem else Severity.WARNING
                 yield _problem("claims", tip, f"{message}; {hint}", severity)
 
 
-def _gate(skill: SkillGround, trailers: ParsedTrailers) -> GateConfig:
+def _gate(skill: SkillAtBase, trailers: ParsedTrailers) -> GateConfig:
     """The gate that decided: a night's has a metric of its own."""
     gate = skill.config.gate
-    return (
-        gate.model_copy(update={"metric": trailers.state.metric})
-        if is_night(trailers.run)
-        else gate
-    )
+    if not is_night(trailers.run):
+        return gate
+    metric = skill.config.sleep.metric if trailers.state is None else trailers.state.metric
+    return gate.model_copy(update={"metric": metric})
+
+
+def _is_near(number: float | None, claimed: float | None) -> bool:
+    return number is not None and claimed is not None and abs(number - claimed) <= _NOISE
 
 
 def _mean(
@@ -237,6 +301,8 @@ def _contradictions(commit: ChangedCommit, trailers: ParsedTrailers) -> Iterator
             yield f"its subject says {said[0]}, and its trailers that nobody measured it"
     elif said is None or said[0] != f"{score:.4f}":
         yield f"its subject does not say the score that its trailers claim, {score:.4f}"
+    if state is None:
+        return
     if state.current.score != score:
         yield "its state says another score than its trailers"
     is_best = state.best.score is not None and state.best.step == trailers.step != 0
@@ -246,7 +312,7 @@ def _contradictions(commit: ChangedCommit, trailers: ParsedTrailers) -> Iterator
 
 def _runs(found: Range) -> Iterator[Finding]:
     runs = {
-        parsed.state.run_id: parsed.run
+        (parsed.run, parsed.run_id): parsed.run
         for commit in found.commits
         if (parsed := parse_commit(commit.message)) is not None
     }

@@ -10,7 +10,7 @@ from skillgit.gate import mean_score, select_gate_score
 from skillgit.models.journal import Journal
 from skillgit.models.paid import Meter
 from skillgit.records import Skill
-from skillgit.review.verify.base_revision import SkillGround
+from skillgit.review.verify.base_revision import SkillAtBase
 from skillgit.review.verify.findings import Rerun
 from skillgit.store.git_store import GitStore
 from skillgit.tasks import TaskSet
@@ -20,7 +20,7 @@ from skillgit.tasks import TaskSet
 class Remeasuring:
     """What measuring one skill again takes; the person has trusted what it sends and runs."""
 
-    skill: SkillGround
+    skill: SkillAtBase
     tasks: TaskSet
     store: GitStore
     journal: Journal

@@ -1,4 +1,4 @@
-"""Texts that a change brings along, looked at for what hides or acts in them. Pure.
+"""Checks of texts that a change adds: hidden characters, active Markdown, secrets. Pure.
 
 Only what is new counts: a line that was there before is nobody's to answer for here.
 """
@@ -111,8 +111,6 @@ def _called(character: str) -> str:
     return f"U+{ord(character):04X} ({name.lower()})"
 
 
-# ── What a host would act on in Markdown: raw HTML and the targets of links, not text about them.
-
 _ACTIVE = re.compile(
     r"<\s*/?\s*(?:script|iframe|object|embed|svg|math|form|style|link|meta|base|input|button|"
     r"template)\b",
@@ -152,9 +150,6 @@ def _acts(token: Token) -> Iterator[str]:
     target = str(token.attrGet("href") or token.attrGet("src") or "")
     if _SCRIPTED.match(target):
         yield "a link that runs a script"
-
-
-# ── Secrets that a change brings along: found by `redaction`, told by place and kind, never shown.
 
 
 class Secret(Record):

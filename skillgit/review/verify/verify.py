@@ -15,7 +15,12 @@ from skillgit.gate import beats
 from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.ports import Clock
 from skillgit.records import Action, Skill
-from skillgit.review.verify.base_revision import BaseRevision, SkillGround, attempted, read_ground
+from skillgit.review.verify.base_revision import (
+    BaseRevision,
+    SkillAtBase,
+    attempted,
+    read_base_revision,
+)
 from skillgit.review.verify.claims import ClaimCheck, Ledger, SkillOf
 from skillgit.review.verify.documents import document_findings
 from skillgit.review.verify.findings import Claim, Finding, Rerun, Verdict
@@ -48,7 +53,7 @@ class Verifier:
 
         Raises: ConfigError when the base has no configuration.
         """
-        ground = read_ground(self.repository, found.base)
+        ground = read_base_revision(self.repository, found.base)
         told = {c.id: t for c in found.commits if (t := parse_commit(c.message)) is not None}
         findings = [
             *path_findings(
@@ -72,11 +77,11 @@ class Verifier:
         self, found: Range, ground: BaseRevision, told: dict[str, ParsedTrailers]
     ) -> tuple[list[Claim], list[Finding]]:
         ledger = Ledger(self.repository, self.refs)
-        yardsticks = {
+        score_bases = {
             name: attempted(partial(ground.basis, skill, clock=self.clock, root=self.root))
             for name, skill in ground.skills.items()
         }
-        check = ClaimCheck(ground, ledger, yardsticks, self._skill_of(told))
+        check = ClaimCheck(ground, ledger, score_bases, self._skill_of(told))
         claims, wrong = check.check(found)
         trained = any(not is_night(t.run) and t.score is not None for t in told.values())
         if trained and not ledger.has_notes:
@@ -87,7 +92,7 @@ class Verifier:
     def _skill_of(self, told: dict[str, ParsedTrailers]) -> SkillOf:
         """Reads a skill as a commit has it; a night's has the memory file for a document, too."""
 
-        def read(commit: str, skill: SkillGround) -> Skill:
+        def read(commit: str, skill: SkillAtBase) -> Skill:
             git = self.repository.git
             documents = skill_in_commit(git, commit, skill.config.skill)
             if commit in told and is_night(told[commit].run):
@@ -125,7 +130,7 @@ class Verifier:
             )
 
 
-def _regions(trailers: ParsedTrailers | None, skill: SkillGround | None) -> set[Region]:
+def _regions(trailers: ParsedTrailers | None, skill: SkillAtBase | None) -> set[Region]:
     """The protected regions that are a commit's to write."""
     if trailers is None:
         return set()

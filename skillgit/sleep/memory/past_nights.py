@@ -28,7 +28,7 @@ class DecidedNight(Record):
     @property
     def is_waiting(self) -> bool:
         """Whether a person has yet to decide on it."""
-        return self.decision is not None and self.decision.fate is ProposalStatus.WAITING
+        return self.decision is not None and self.decision.status is ProposalStatus.WAITING
 
 
 def format_earlier(nights: Sequence[DecidedNight]) -> str:
@@ -74,7 +74,7 @@ def _edits(
     return tuple(
         Edit.model_validate({**edit.model_dump(), "target": paths[edit.target]})
         for n in nights
-        if n.decision is not None and n.decision.fate is fate
+        if n.decision is not None and n.decision.status is fate
         for edit in n.night.edits
     )
 
@@ -83,7 +83,7 @@ def _night_lines(decided: DecidedNight) -> list[str]:
     night, lines = decided.night, []
     if night.edits:
         lines.append(f"### Night {night.night} — {_fate(decided)}")
-        if decided.decision is not None and decided.decision.fate is ProposalStatus.ADOPTED:
+        if decided.decision is not None and decided.decision.status is ProposalStatus.ADOPTED:
             lines += [f"  - {edit_text(edit)}" for edit in night.edits]
         else:
             lines += [f"    {i}. {edit_text(e)}" for i, e in enumerate(night.edits, start=1)]
@@ -99,14 +99,14 @@ def _fate(decided: DecidedNight) -> str:
     decision = decided.decision
     if decision is None:
         return "not proposed"
-    if decision.fate is ProposalStatus.TURNED_DOWN:
+    if decision.status is ProposalStatus.TURNED_DOWN:
         return f"TURNED DOWN by the person, because: {on_one_line(decision.why, WHY_CHARS)}"
     told = {
         ProposalStatus.ADOPTED: "adopted by the person",
         ProposalStatus.WAITING: "proposed, waiting for the person's decision",
         ProposalStatus.GONE: "proposed; what the person made of it is not known",
     }
-    return told[decision.fate]
+    return told[decision.status]
 
 
 def _number(score: float | None) -> str:

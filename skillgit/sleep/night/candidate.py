@@ -19,9 +19,10 @@ from skillgit.records import (
     SkillDocument,
 )
 from skillgit.records.canonical import slot_seed
+from skillgit.records.skills import path_meant
 from skillgit.redaction import MARK, redact
 from skillgit.sleep.memory.privacy import quotes_request
-from skillgit.sleep.memory.state import says_any
+from skillgit.sleep.memory.state import MEMORY, says_any
 from skillgit.sleep.night.plan import MAX_EDITS, Night
 from skillgit.stages.aggregate import merge_patches
 from skillgit.stages.comparison import build_comparison_pairs, shown_pairs
@@ -53,7 +54,7 @@ class Tried:
 
 def try_edits(
     setup: Night,
-    standing: TrainingState,
+    state: TrainingState,
     path: str,
     graded: Sequence[GradedRollout],
     optimizer: Optimizer,
@@ -61,7 +62,7 @@ def try_edits(
 ) -> Tried:
     """Reflect, aggregate, select and update, for the learned region of one document."""
     config, progress = setup.config, setup.evaluator.progress
-    current = _with_document(standing.current, path)
+    current = _with_document(state.current.skill, path)
     shown = shown_to_edit(current, path)
     progress.begin("reflect")
     raw_patches = run_minibatch_reflect(
@@ -73,7 +74,7 @@ def try_edits(
         failure_only=config.train.failure_only,
         max_chars=config.reflect.max_chars,
         seed=slot_seed(config.train.seed, "reflect", step),
-        step_buffer=_feedback(setup, standing, graded),
+        step_buffer=_feedback(setup, state, graded),
         meta_skill=setup.plan.slow_memory,
         workers=config.train.workers,
         analysts=NIGHT_ANALYSTS,
@@ -90,7 +91,7 @@ def try_edits(
     )
     named = [_naming(edit, path, setup.plan.memory) for edit in merged.edits]
     settled = {
-        i: outcome for i, e in enumerate(named) if (outcome := _settled(setup, standing, e, step))
+        i: outcome for i, e in enumerate(named) if (outcome := _settled(setup, state, e, step))
     }
     fresh = [edit for i, edit in enumerate(named) if i not in settled]
     progress.begin("select")
@@ -107,8 +108,8 @@ def try_edits(
     )
     tried = Tried(candidate, outcomes, raw_patches, merged.fallback, selection)
     if not any(outcome.outcome.changed_text for outcome in done):
-        return replace(tried, candidate=standing.current)
-    return _unless_known(setup, standing, tried, step)
+        return replace(tried, candidate=state.current.skill)
+    return _unless_known(setup, state, tried, step)
 
 
 def _with_document(skill: Skill, path: str) -> Skill:
@@ -119,18 +120,19 @@ def _with_document(skill: Skill, path: str) -> Skill:
     return Skill(name=skill.name, documents=(*skill.documents, new))
 
 
-def _feedback(setup: Night, standing: TrainingState, graded: Sequence[GradedRollout]) -> str:
-    parts = (setup.plan.earlier, format_step_buffer(standing.epoch_notes), contrasts(graded))
+def _feedback(setup: Night, state: TrainingState, graded: Sequence[GradedRollout]) -> str:
+    parts = (setup.plan.earlier, format_step_buffer(state.epoch_notes), contrasts(graded))
     return "\n".join(part for part in parts if part)
 
 
 def _naming(edit: Edit, path: str, memory: str | None) -> Edit:
     """The edit with its document's path; one that names nothing means the document at hand."""
-    meant = {"skill": path, "memory": memory or "memory"}.get(edit.target, edit.target)
+    aliases = {MEMORY: memory or MEMORY}
+    meant = aliases.get(edit.target, path_meant(edit.target, path))
     return edit.model_copy(update={"target": meant})
 
 
-def _settled(setup: Night, standing: TrainingState, edit: Edit, step: int) -> Outcome | None:
+def _settled(setup: Night, state: TrainingState, edit: Edit, step: int) -> Outcome | None:
     """What is known of an edit without trying it; a secret or a request is never tried."""
     if edit.target != setup.document(step):
         return Outcome.UNKNOWN_TARGET
@@ -139,30 +141,23 @@ def _settled(setup: Night, standing: TrainingState, edit: Edit, step: int) -> Ou
         return Outcome.PROTECTED
     if says_any(edit, setup.plan.banned, anywhere=True):
         return Outcome.KNOWN_REJECTED
-    if says_any(edit, _rejected_alone(setup, standing, step)):
+    if says_any(edit, setup.rejected_alone(state, step)):
         return Outcome.KNOWN_REJECTED
     return Outcome.DUPLICATE if says_any(edit, setup.plan.pending, anywhere=True) else None
 
 
-def _rejected_alone(setup: Night, standing: TrainingState, step: int) -> list[Edit]:
-    lines = setup.store.rejections(
-        standing.current_scores.object_id, setup.run.target, before=setup.position(step)
-    )
-    return [line.edits[0] for line in lines if len(line.edits) == 1]
-
-
-def _unless_known(setup: Night, standing: TrainingState, tried: Tried, step: int) -> Tried:
+def _unless_known(setup: Night, state: TrainingState, tried: Tried, step: int) -> Tried:
     """The candidate, unless this very set was rejected on this very text before."""
     made = setup.store.object_id(tried.candidate)
     lines = setup.store.rejections(made, setup.run.target, before=setup.position(step))
-    on = standing.current_scores.object_id
+    on = state.current.measurements.object_id
     if not any(line.tried_on == on and line.object == made for line in lines):
         return tried
     outcomes = tuple(
         o.model_copy(update={"outcome": Outcome.KNOWN_REJECTED}) if o.outcome.changed_text else o
         for o in tried.outcomes
     )
-    return replace(tried, candidate=standing.current, outcomes=outcomes, known=True)
+    return replace(tried, candidate=state.current.skill, outcomes=outcomes, known=True)
 
 
 # ── How a night asks for edits: the analysts' prompts for bullets in a learned region.

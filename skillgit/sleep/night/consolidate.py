@@ -141,7 +141,7 @@ def _changed(outcome: EditOutcome) -> bool:
 def _edits(
     setup: Night, notes: Iterable[StepNote], chosen: Callable[[EditOutcome], bool]
 ) -> tuple[EditRecord, ...]:
-    known = "\n".join(d.data.decode("utf-8", "replace") for d in setup.start.documents)
+    known = setup.start.text
     found: list[Edit] = [o.edit for note in notes for o in note.edits if chosen(o)]
     public = [public_edit(edit, setup.plan.said, known) for edit in found]
     return tuple(as_record(edit, setup.plan.memory) for edit in public)

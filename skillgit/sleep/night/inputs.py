@@ -33,7 +33,7 @@ from skillgit.sleep.mine import MinedTask
 from skillgit.sleep.night.plan import Night, PlanFile, why_unverified
 from skillgit.stages.update import check_skill
 from skillgit.store.git_store import GitStore
-from skillgit.store.proposals.outcome import Decision, decision_on
+from skillgit.store.proposals.outcome import Decision, proposal_status
 from skillgit.store.runs.sleep_ref import read_sleep
 from skillgit.tasks import TaskSet
 
@@ -166,7 +166,7 @@ def decided_nights(
             return None
         lines = store.notes_on(night.proposal)
         old = night.proposal not in recent
-        return decision_on(store.repository, night.proposal, lines, onto=onto, by_notes=old)
+        return proposal_status(store.repository, night.proposal, lines, onto=onto, by_notes=old)
 
     return tuple(DecidedNight(night=night, decision=decision(night)) for night in nights)
 

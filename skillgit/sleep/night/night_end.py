@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from skillgit.gate import TIE, mean_score, pool
+from skillgit.gate import beats, mean_score, pool
 from skillgit.history import (
     CandidateScore,
     Entry,
-    Mark,
     NightNote,
     NoteLine,
     Phase,
@@ -21,63 +20,64 @@ from skillgit.history import (
 from skillgit.ports import Account
 from skillgit.records import Action, Measurements, Score
 from skillgit.sleep.night.plan import Night
-from skillgit.training.state import TrainingState, Transition, ledger_lines
+from skillgit.training.state import TrainingState, Transition, Version, ledger_lines, parse_origin
 
 Lines = tuple[tuple[str, NoteLine], ...]
 
 
-def night_end(setup: Night, standing: TrainingState) -> Transition:
+def night_end(setup: Night, state: TrainingState) -> Transition:
     """The night's end commit; what it accepted is reverted first unless it beats the baseline.
 
     Raises: BlockedError when too many tasks come back without a score; BudgetError.
     """
-    account = setup.account(standing.step)
+    account = setup.account(state.step)
     first = next(c for c in setup.store.history(setup.run.name) if c.action is Action.BASELINE)
     before = first.score
     accepted = [c for c in setup.store.history(setup.run.name) if c.action.accepted]
-    note = NightNote(run=setup.run.run_id, baseline=before, candidate=standing.state.current.score)
+    note = NightNote(run=setup.run.run_id, baseline=before, candidate=state.current.score)
     lines: Lines = ()
     if accepted and not setup.config.gate.enabled:
-        standing = _best_is(standing, standing.state.current)
+        state = replace(state, best=state.current)
     elif accepted:
-        note, lines = _measured_afresh(setup, standing, note, account)
-        standing = _concluded(setup, standing, note, first)
+        note, lines = _measured_afresh(setup, state, note, account)
+        state = _concluded(setup, state, note, first)
     takes_back = tuple(c.id for c in accepted) if note.taken_back else ()
     if note.taken_back:
-        lines = (*lines, *_rejected(setup, standing, note, accepted))
-    test, test_lines = _tested(setup, standing, account)
+        lines = (*lines, *_rejected(setup, state, note, accepted))
+    test, test_lines = _tested(setup, state, account)
     costs = account.costs
     tokens = costs.prompt_tokens + costs.completion_tokens
-    state = standing.state.model_copy(update={"edits": 0, "tokens": tokens})
+    recorded = state.recorded.model_copy(update={"edits": 0, "tokens": tokens})
+    state = replace(state, recorded=recorded, ended=True)
     entry = Entry(
         run=setup.run,
-        step=standing.step,
+        step=state.step,
         phase=Phase.END,
         action=Action.END,
         score=CandidateScore(score=state.current.score),
-        state=state,
+        state=state.run_state,
         lines=(note.model_copy(update={"costs": costs}), *([test] if test else [])),
         object_lines=(*lines, *test_lines),
         finished_at=account.finished_at,
         summary=note.reason,
         takes_back=takes_back,
     )
-    return Transition(entry, replace(standing, state=state, ended=True))
+    return Transition(entry, state)
 
 
 def _measured_afresh(
-    setup: Night, standing: TrainingState, note: NightNote, account: Account
+    setup: Night, state: TrainingState, note: NightNote, account: Account
 ) -> tuple[NightNote, Lines]:
     """What current measures once more, with nothing of it known beforehand."""
-    position = setup.position(standing.step, Phase.END)
+    position = setup.position(state.step, Phase.END)
     setup.evaluator.progress.begin("evaluate")
-    found = setup.measure(standing.current, position, account, again=True)
+    found = setup.measure(state.current.skill, position, account, again=True)
     fresh = pool(found.measurements.object_id, found.rounds[-setup.config.gate.repeats :])
     base = _pooled(setup, position.step)
     shared = [key for key in fresh.scores if fresh.scores[key] and base.scores.get(key)]
     after = _score(setup, [fresh.scores[key] for key in shared])
     before = _score(setup, [base.scores[key] for key in shared])
-    holds = after is not None and before is not None and after > before + TIE
+    holds = after is not None and before is not None and beats(after, before)
     reason = "" if holds else "taken back: no better than the baseline when measured afresh"
     update = {"candidate": after, "taken_back": not holds, "reason": reason}
     return note.model_copy(update=update), ledger_lines(found)
@@ -94,24 +94,25 @@ def _score(setup: Night, scores: Sequence[Score | None]) -> float | None:
 
 
 def _concluded(
-    setup: Night, standing: TrainingState, note: NightNote, first: RunCommit
+    setup: Night, state: TrainingState, note: NightNote, first: RunCommit
 ) -> TrainingState:
     """Where the night ends: on the skill as it was found, or on current as it measured now."""
     if not note.taken_back:
-        mark = standing.state.current.model_copy(update={"score": note.candidate})
-        return _best_is(standing, mark)
-    start = first.state.current
-    state = standing.state.model_copy(update={"current": start, "best": start})
-    return replace(standing, state=state, current=setup.start, best=setup.start)
-
-
-def _best_is(standing: TrainingState, mark: Mark) -> TrainingState:
-    state = standing.state.model_copy(update={"current": mark, "best": mark})
-    return replace(standing, state=state, best=standing.current)
+        final = state.current.model_copy(update={"score": note.candidate})
+    else:
+        mark = first.state.current
+        final = Version(
+            skill=setup.start,
+            origin=parse_origin(mark.origin),
+            step=mark.step,
+            score=mark.score,
+            measurements=_pooled(setup, state.step),
+        )
+    return replace(state, current=final, best=final)
 
 
 def _rejected(
-    setup: Night, standing: TrainingState, note: NightNote, accepted: Sequence[RunCommit]
+    setup: Night, state: TrainingState, note: NightNote, accepted: Sequence[RunCommit]
 ) -> Lines:
     """The whole set on the object it made, as one that was tried on the night's start."""
     made = setup.store.object_id(setup.store.skill_at(accepted[0].id))
@@ -125,7 +126,7 @@ def _rejected(
     )
     line = RejectedLine(
         run=setup.run.run_id,
-        step=standing.step,
+        step=state.step,
         phase=Phase.END,
         target=setup.run.target,
         tried_on=setup.store.object_id(setup.start),
@@ -137,16 +138,14 @@ def _rejected(
     return ((made, line),)
 
 
-def _tested(
-    setup: Night, standing: TrainingState, account: Account
-) -> tuple[TestNote | None, Lines]:
+def _tested(setup: Night, state: TrainingState, account: Account) -> tuple[TestNote | None, Lines]:
     """The test split under the skill as found and as proposed; nothing if they are the same."""
     tasks = setup.tasks.test
-    if not tasks or standing.current == setup.start:
+    if not tasks or state.current.skill == setup.start:
         return None, ()
-    position = setup.position(standing.step, Phase.END)
+    position = setup.position(state.step, Phase.END)
     before = setup.measure(setup.start, position, account, tasks)
-    after = setup.measure(standing.current, position, account, tasks)
+    after = setup.measure(state.current.skill, position, account, tasks)
     scores = (setup.gate_score(before.score), setup.gate_score(after.score))
     note = TestNote(
         run=setup.run.run_id,

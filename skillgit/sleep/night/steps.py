@@ -12,7 +12,7 @@ from dataclasses import replace
 from skillgit.errors import BlockedError
 from skillgit.evaluation.evaluate import Evaluation
 from skillgit.evaluation.rollout import attempt_all
-from skillgit.gate import TIE, beats
+from skillgit.gate import beats, is_perfect
 from skillgit.history import StepNote
 from skillgit.history.messages import edit_lines
 from skillgit.ports import Account
@@ -31,8 +31,8 @@ from skillgit.stages.learning_rate import scheduled_learning_rate
 from skillgit.stages.reasons import failure_patterns
 from skillgit.training.run_ends import baseline
 from skillgit.training.state import Recorded, TrainingState, Transition, load_state
-from skillgit.training.step_record import result_fields, rolled_out, step_moment
-from skillgit.training.validate import GateDecision, ValidationResult, judge
+from skillgit.training.step_record import result_fields, rolled_out, step_transition
+from skillgit.training.validate import GateDecision, ValidationResult, validate
 
 
 def night(setup: Night) -> Iterator[Recorded]:
@@ -40,82 +40,82 @@ def night(setup: Night) -> Iterator[Recorded]:
 
     Raises: BlockedError, BudgetError, ConflictError, WaitingError; what was yielded is committed.
     """
-    standing = load_state(setup)
-    if standing is None:
-        moment = baseline(replace(setup, force=True))
-        yield _commit(setup, moment)
-        standing = moment.standing
-    while not standing.ended:
-        if standing.step < MEMORY_STEP:
-            moment = night_step(setup, standing)
+    state = load_state(setup)
+    if state is None:
+        transition = baseline(replace(setup, force=True))
+        yield _commit(setup, transition)
+        state = transition.state
+    while not state.ended:
+        if state.step < MEMORY_STEP:
+            transition = night_step(setup, state)
         else:
-            moment = night_end(setup, standing)
-        yield _commit(setup, moment)
-        standing = moment.standing
+            transition = night_end(setup, state)
+        yield _commit(setup, transition)
+        state = transition.state
     setup.store.finish(setup.run)
 
 
-def _commit(setup: Night, moment: Transition) -> Recorded:
+def _commit(setup: Night, transition: Transition) -> Recorded:
     setup.evaluator.progress.begin("commit")
-    return Recorded(entry=moment.entry, commit=setup.store.record(moment.entry))
+    return Recorded(entry=transition.entry, commit=setup.store.record(transition.entry))
 
 
-def night_step(setup: Night, standing: TrainingState) -> Transition:
+def night_step(setup: Night, state: TrainingState) -> Transition:
     """One step: the train tasks under current, bullets for one document, and the gate."""
-    step = standing.step + 1
+    step = state.step + 1
     progress = setup.evaluator.progress
     progress.step, progress.total_steps = step, setup.total_steps
     account = setup.account(step)
     optimizer = setup.optimizer(account)
     path = setup.document(step)
     graded: Sequence[GradedRollout] = ()
-    tried = Tried(standing.current)
-    reason = _why_skipped(setup, standing, path)
+    tried = Tried(state.current.skill)
+    reason = _why_skipped(setup, state, path)
     if path is not None and not reason:
-        graded = _attempts(setup, standing, step, account)
+        graded = _attempts(setup, state, step, account)
         reason = "no train task fails" if all(g.grade.passed for g in graded) else ""
         if not reason:
-            tried = try_edits(setup, standing, path, graded, optimizer, step)
+            tried = try_edits(setup, state, path, graded, optimizer, step)
 
     validation = None
-    if tried.candidate != standing.current and not tried.known:
-        validation = _judged(setup, standing, tried.candidate, step, account)
-        standing = validation.standing
-    verdict = validation.judged if validation else _untried(standing, tried, reason)
-    candidate = tried.candidate if validation else standing.current
-    note = _note(setup, standing, step, graded, tried, verdict, validation, account, optimizer)
-    moment = step_moment(setup, standing, note, candidate, validation, account)
-    return _in_public(setup, standing, note, moment)
+    if tried.candidate != state.current.skill and not tried.known:
+        validation = _judged(setup, state, tried.candidate, step, account)
+        state = validation.state
+    verdict = validation.decision if validation else _untried(state, tried, reason)
+    candidate = tried.candidate if validation else state.current.skill
+    note = _note(setup, state, step, graded, tried, verdict, validation, account, optimizer)
+    transition = step_transition(setup, state, note, candidate, validation, account)
+    return _in_public(setup, state, note, transition)
 
 
 # ── rollouts ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _why_skipped(setup: Night, standing: TrainingState, path: str | None) -> str:
-    score = standing.state.current.score
+def _why_skipped(setup: Night, state: TrainingState, path: str | None) -> str:
+    score = state.current.score
     if path is None:
         return "there is no memory file beside the skill"
     if not setup.tasks.train:
         return "there is no task to learn from"
-    if score is not None and not setup.plan.unverified and score >= 1.0 - TIE:
+    if score is not None and not setup.plan.unverified and is_perfect(score):
         return "every val task passes already"
     return ""
 
 
 def _attempts(
-    setup: Night, standing: TrainingState, step: int, account: Account
+    setup: Night, state: TrainingState, step: int, account: Account
 ) -> tuple[GradedRollout, ...]:
     """The train tasks under current, each as often as dreams ask for.
 
     The memory's step meets the attempts of the skill's step again if that changed nothing: they
     are in the journal under it.
     """
-    if step == MEMORY_STEP and standing.state.current.step == 0:
+    if step == MEMORY_STEP and state.current.step == 0:
         account = setup.account(SKILL_STEP)
     repeats = setup.config.sleep.dream_rollouts
     attempts = [(task, f"n{k}") for task in setup.tasks.train for k in range(repeats)]
     setup.evaluator.progress.begin("rollout", len(attempts))
-    graded = attempt_all(setup.evaluator, attempts, standing.current, account, purpose="rollout")
+    graded = attempt_all(setup.evaluator, attempts, state.current.skill, account, purpose="rollout")
     if all(g.grade.score is None for g in graded):
         first = graded[0]
         raise BlockedError(
@@ -130,30 +130,30 @@ def _attempts(
 
 
 def _judged(
-    setup: Night, standing: TrainingState, candidate: Skill, step: int, account: Account
+    setup: Night, state: TrainingState, candidate: Skill, step: int, account: Account
 ) -> ValidationResult:
     """The gate's verdict; what it has too little to go by for is kept for a person to read."""
     if setup.plan.unverified and setup.config.gate.enabled:
         unmeasured = Measurements(object_id=setup.store.object_id(candidate), scores={})
-        judged = GateDecision(
+        decision = GateDecision(
             action=Action.REJECT_UNVERIFIED,
             score=None,
             reason=setup.plan.unverified,
             needed=setup.plan.needed,
         )
         evaluation = Evaluation(measurements=unmeasured, rounds=())
-        return ValidationResult(judged, evaluation, standing, ())
-    validation = judge(setup, standing, candidate, setup.position(step), account)
-    judged, before = validation.judged, validation.standing.state.current.score
-    is_better = judged.score is not None and (before is None or beats(judged.score, before))
-    if judged.action is Action.REJECT and judged.needed is not None and is_better:
-        unverified = judged.model_copy(update={"action": Action.REJECT_UNVERIFIED})
-        return replace(validation, judged=unverified)
+        return ValidationResult(decision, evaluation, state, ())
+    validation = validate(setup, state, candidate, setup.position(step), account)
+    decision, before = validation.decision, validation.state.current.score
+    is_better = decision.score is not None and (before is None or beats(decision.score, before))
+    if decision.action is Action.REJECT and decision.needed is not None and is_better:
+        unverified = decision.model_copy(update={"action": Action.REJECT_UNVERIFIED})
+        return replace(validation, decision=unverified)
     return validation
 
 
-def _untried(standing: TrainingState, tried: Tried, reason: str) -> GateDecision:
-    score = standing.state.current.score
+def _untried(state: TrainingState, tried: Tried, reason: str) -> GateDecision:
+    score = state.current.score
     if reason:
         return GateDecision(action=Action.SKIP, score=score, reason=reason)
     if not tried.outcomes:
@@ -167,11 +167,11 @@ def _untried(standing: TrainingState, tried: Tried, reason: str) -> GateDecision
 
 def _note(
     setup: Night,
-    standing: TrainingState,
+    state: TrainingState,
     step: int,
     graded: Sequence[GradedRollout],
     tried: Tried,
-    judged: GateDecision,
+    decision: GateDecision,
     validation: ValidationResult | None,
     account: Account,
     optimizer: Optimizer,
@@ -180,7 +180,7 @@ def _note(
     return StepNote(
         run=setup.run.run_id,
         step=step,
-        action=judged.action,
+        action=decision.action,
         **rolled_out(graded),
         failure_patterns=failure_patterns(tried.raw_patches, graded),
         raw_patches=tried.raw_patches,
@@ -189,29 +189,29 @@ def _note(
         edits=tried.outcomes,
         ranking=tried.selection.reasoning if tried.selection else "",
         ranking_fallback=tried.selection is not None and tried.selection.fallback,
-        **result_fields(standing, judged, validation),
+        **result_fields(state, decision, validation),
         costs=account.costs,
         prompts=optimizer.prompt_ids,
     )
 
 
 def _in_public(
-    setup: Night, standing: TrainingState, note: StepNote, moment: Transition
+    setup: Night, state: TrainingState, note: StepNote, transition: Transition
 ) -> Transition:
-    """The moment with a commit message in which nothing of a session stands."""
-    known = "\n".join(d.data.decode("utf-8", "replace") for d in standing.current.documents)
+    """The transition with a commit message in which nothing of a session stands."""
+    known = state.current.skill.text
     applied = [
         o.model_copy(update={"edit": public_edit(o.edit, setup.plan.said, known)})
         for o in note.edits
         if o.outcome.changed_text
     ]
-    summary = moment.entry.summary
+    summary = transition.entry.summary
     if note.action is Action.REJECT_UNVERIFIED:
         summary = f"unverified: {_more(note.tasks_needed)}"
     elif note.action in (Action.SKIP, Action.NOOP):
         summary = note.gate_reason
     update = {"body": edit_lines(applied), "summary": summary}
-    return replace(moment, entry=moment.entry.model_copy(update=update))
+    return replace(transition, entry=transition.entry.model_copy(update=update))
 
 
 def _more(needed: int | None) -> str:

@@ -1,13 +1,51 @@
-"""The same commit in another place: its authorship, times and message kept to the byte."""
+"""Commits as objects: made with headers of one's own, and made again in another place.
+
+What is made again keeps its authorship, times and message to the byte.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
 
 import pygit2
 from pygit2.enums import ObjectType
 
+from skillgit.history.trailers import STATE_HEADER
 from skillgit.store.git.trees import written
 
-_SIGNATURES = (b"gpgsig ", b"gpgsig-sha256 ", b"mergetag ")
+_LEFT_OUT = (b"gpgsig ", b"gpgsig-sha256 ", b"mergetag ", f"{STATE_HEADER} ".encode())
+
+
+def commit_with(
+    git: pygit2.Repository,
+    who: pygit2.Signature,
+    message: str,
+    tree: pygit2.Oid,
+    parent: pygit2.Oid,
+    headers: Mapping[str, str],
+) -> pygit2.Oid:
+    """A commit with headers of one's own after git's; it is in no branch yet.
+
+    Shape: each header's value is one line.
+    """
+    for name, value in headers.items():
+        if "\n" in value or "\0" in value:
+            raise ValueError(f"the header {name} has more than one line")
+    # It returns the text of the commit, whatever its stub says.
+    text = cast("str", git.create_commit_string(who, who, message, tree, [parent]))
+    own = "".join(f"\n{name} {value}" for name, value in headers.items())
+    header, _, rest = text.partition("\n\n")
+    data = f"{header}{own}\n\n{rest}".encode("utf-8", "surrogateescape")
+    return git.write(ObjectType.COMMIT, data)
+
+
+def header_value(commit: pygit2.Commit, name: str) -> str | None:
+    """The value of a header that stands there once."""
+    header, _, _ = commit.read_raw().partition(b"\n\n")
+    prefix = f"{name} ".encode()
+    values = [line for line in header.split(b"\n") if line.startswith(prefix)]
+    return values[0][len(prefix) :].decode("utf-8", "replace") if len(values) == 1 else None
 
 
 def commit_elsewhere(
@@ -22,7 +60,7 @@ def commit_elsewhere(
     """The id of a copy of a commit on another parent; it is in no branch yet.
 
     Its tree and message are the commit's own unless others are given. A signature would not
-    hold, so it is left out. `in_order` makes the copy no older than its parent.
+    hold, and a run's state is its branch's alone, so both are left out. `in_order` makes the copy no older than its parent.
     """
     header, _, own_message = commit.read_raw().partition(b"\n\n")
     lines = [f"tree {tree or commit.tree_id}".encode(), f"parent {parent}".encode()]
@@ -48,12 +86,12 @@ def header_of(commit: pygit2.Commit) -> tuple[dict[str, list[str]], bytes]:
 
 
 def _kept(lines: list[bytes]) -> list[bytes]:
-    """The header without signatures and the indented lines that go on with them."""
+    """The header without what is left out and the indented lines that go on with it."""
     kept: list[bytes] = []
-    in_signature = False
+    is_out = False
     for line in lines:
-        in_signature = line.startswith(_SIGNATURES) or (in_signature and line.startswith(b" "))
-        if not in_signature:
+        is_out = line.startswith(_LEFT_OUT) or (is_out and line.startswith(b" "))
+        if not is_out:
             kept.append(line)
     return kept
 

@@ -192,6 +192,12 @@ def _mode_of(builder: pygit2.TreeBuilder, name: str) -> FileMode:
     return FileMode.BLOB
 
 
+def author_of(commit: pygit2.Commit) -> str:
+    """Who made a commit, and when; copies keep it."""
+    who = commit.author
+    return f"{who.name} <{who.email}> {who.time}"
+
+
 def message_of(commit: pygit2.Commit) -> str:
     """A commit's message, whatever encoding it says it is in."""
     try:

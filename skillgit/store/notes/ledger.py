@@ -14,6 +14,7 @@ from typing import NoReturn, TypeVar
 from pydantic import ValidationError
 
 from skillgit.history import NoteLine, Phase, RejectedLine, RunPosition, ScoresLine
+from skillgit.history.notes import NOTE_KINDS
 from skillgit.records import Measurements, Score
 
 LineT = TypeVar("LineT", ScoresLine, RejectedLine)
@@ -95,24 +96,13 @@ def parse_line(text: str) -> NoteLine | None:
         return None
     if not isinstance(raw, dict):
         return None
-    record = kinds_of_lines().get(str(raw.get("kind")))
+    record = NOTE_KINDS.get(str(raw.get("kind")))
     if record is None:
         return None
     try:
         return record.model_validate_json(text)
     except ValidationError:
         return None
-
-
-def kinds_of_lines() -> dict[str, type[NoteLine]]:
-    """Every kind of line there is, by the default of its field `kind`."""
-    return {record.model_fields["kind"].default: record for record in _records(NoteLine)}
-
-
-def _records(parent: type[NoteLine]) -> Iterator[type[NoteLine]]:
-    for record in parent.__subclasses__():
-        yield record
-        yield from _records(record)
 
 
 def _refuse(constant: str) -> NoReturn:

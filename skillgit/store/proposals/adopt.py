@@ -14,14 +14,12 @@ import pygit2
 
 from skillgit.errors import UserError
 from skillgit.history import Remeasured
-from skillgit.history.trailers import parse_commit
 from skillgit.records import Record
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import HEADS, PROPOSALS
 from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.signing import Sign
-from skillgit.store.git.trees import message_of
 from skillgit.store.proposals.adopted import (
     How,
     Lineage,
@@ -38,6 +36,7 @@ from skillgit.store.proposals.fast_forward import (
     work_tree_of,
 )
 from skillgit.store.proposals.replay import EditsOf, NotedEdits, Replayer
+from skillgit.store.proposals.same_version import own_mark
 
 
 class AdoptState(StrEnum):
@@ -267,12 +266,11 @@ def part_of(git: pygit2.Repository, whole: Lineage, documents: Collection[str]) 
         )
     if all(paths <= set(documents) for paths in changes.values()):
         return whole
-    messages = [message_of(git[commit].peel(pygit2.Commit)) for commit in chosen]
-    trailers = [found for found in map(parse_commit, messages) if found is not None]
+    marks = (own_mark(git[commit].peel(pygit2.Commit)) for commit in chosen)
     return whole.model_copy(
         update={
             "commits": chosen,
-            "steps": frozenset((t.step, t.action.value) for t in trailers),
+            "versions": frozenset(mark for mark in marks if mark is not None),
             "paths": tuple(path for path in whole.paths if path in documents),
             "is_part": True,
         }

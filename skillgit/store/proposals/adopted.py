@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
 from functools import lru_cache
 
@@ -11,10 +11,12 @@ import pygit2
 from skillgit.editing.bullets import find_bullets
 from skillgit.editing.document import Document, Region
 from skillgit.errors import DocumentError, UserError
-from skillgit.history.trailers import ParsedTrailers, parse_commit, quoted_commits
+from skillgit.history.trailers import ParsedTrailers, parse_commit, skill_named
 from skillgit.records import Action, Record
 from skillgit.store.git.names import is_night
-from skillgit.store.git.trees import message_of
+from skillgit.store.git.trees import author_of, message_of
+from skillgit.store.proposals.same_version import VersionMark, mark_of, marks_of
+from skillgit.store.runs.version_notes import find_original, steps_of_runs
 
 MAX_ON_TOP = 200
 """How many commits of a person's may stand on a proposal before it is taken for none."""
@@ -25,8 +27,9 @@ Step = tuple[int, str]
 class Lineage(Record):
     """A proposal's commits.
 
-    `is_part` says that only what they change at `paths` is meant.
-    Shape: `commits` oldest first, a person's own on top included; `steps` those of the run.
+    `is_part` says that only what they change at `paths` is meant. `run_id` is empty where the
+    run's branch is not here.
+    Shape: `commits` oldest first, a person's own on top included; `versions` those of the run.
     """
 
     run: str
@@ -34,9 +37,14 @@ class Lineage(Record):
     skill: str
     base: str
     commits: tuple[str, ...]
-    steps: frozenset[Step]
+    versions: frozenset[VersionMark]
     paths: tuple[str, ...]
     is_part: bool = False
+
+    @property
+    def steps(self) -> frozenset[Step]:
+        """The steps of the run that the commits are of."""
+        return frozenset((mark.step, mark.action) for mark in self.versions)
 
 
 class How(StrEnum):
@@ -62,18 +70,23 @@ def read_lineage(git: pygit2.Repository, tip: str) -> Lineage:
     """
     found: list[pygit2.Commit] = []
     own: list[ParsedTrailers] = []
+    authors: list[str] = []
+    run: _Run | None = None
     for commit in _first_parents(git, tip):
         trailers = parse_commit(message_of(commit))
-        if own and (trailers is None or trailers.state.run_id != own[0].state.run_id):
+        if run is not None and (trailers is None or not run.goes_on(commit, trailers)):
             break
         if not own and trailers is None and len(found) >= MAX_ON_TOP:
             break
         found.append(commit)
         if trailers is not None:
+            run = run or _Run(git, commit, trailers)
+            run.last = trailers
             own.append(trailers)
+            authors.append(author_of(commit))
             if trailers.action is Action.BASELINE:
                 break
-    if not own or not found[-1].parents:
+    if run is None or not found[-1].parents:
         raise UserError(
             f"{tip[:12]} is no proposal of a run",
             hint="Adopt one by its run: skillgit adopt train-1; git branch --list 'skillopt/*'",
@@ -86,13 +99,46 @@ def read_lineage(git: pygit2.Repository, tip: str) -> Lineage:
     base = found[-1].parents[0]
     return Lineage(
         run=own[0].run,
-        run_id=own[0].state.run_id,
-        skill=own[0].state.skill,
+        run_id=run.run_id,
+        skill=run.skill,
         base=str(base.id),
         commits=tuple(str(commit.id) for commit in reversed(found)),
-        steps=frozenset((t.step, t.action.value) for t in own),
+        versions=frozenset(map(mark_of, own, authors)),
         paths=changed_paths(base.tree, found[0].tree),
     )
+
+
+class _Run:
+    """The run whose proposal is read, from its newest version down: `last` is the one read last."""
+
+    def __init__(
+        self, git: pygit2.Repository, commit: pygit2.Commit, trailers: ParsedTrailers
+    ) -> None:
+        runs = steps_of_runs(git, trailers.run)
+        original = find_original(runs, trailers, author_of(commit), git)
+        state = trailers.state if original is None else original.state
+        self.run_id = "" if state is None else state.run_id
+        self.skill = (state and state.skill) or skill_named(message_of(commit)) or ""
+        self.last = trailers
+        self._who = commit.author.email
+        self._base = None
+        if original is not None:
+            steps = next(run for run in runs if original in run.values())
+            self._base = next(
+                (c.parent for c in steps.values() if c.action is Action.BASELINE), None
+            )
+
+    def goes_on(self, commit: pygit2.Commit, trailers: ParsedTrailers) -> bool:
+        """Whether a version below is of this run, and not of one of its name that was before."""
+        ids = {trailers.run_id, self.last.run_id} - {None}
+        return (
+            str(commit.id) != self._base
+            and trailers.run == self.last.run
+            and len(ids) < 2
+            and (trailers.step, trailers.action is Action.EPOCH)
+            < (self.last.step, self.last.action is Action.EPOCH)
+            and commit.author.email == self._who
+        )
 
 
 def is_adopted(git: pygit2.Repository, lineage: Lineage, onto: str) -> Recognised | None:
@@ -107,12 +153,12 @@ def is_adopted(git: pygit2.Repository, lineage: Lineage, onto: str) -> Recognise
         return Recognised(commit=tip, how=How.CONTAINED)
     proposed = blob_ids(git, tip, lineage.paths)
     changes = proposed != blob_ids(git, lineage.base, lineage.paths)
-    missing = set(lineage.steps)
+    missing = set(lineage.versions)
     newest = None
     for commit in _since(git, lineage.base, onto):
         if changes and blob_ids(git, commit, lineage.paths) == proposed:
             return Recognised(commit=commit, how=How.SAME_BYTES)
-        seen = missing & set(_steps_told(git, commit, lineage.run_id))
+        seen = _told(git, commit, missing)
         newest = newest or (commit if seen else None)
         missing -= seen
         if newest is not None and not missing:
@@ -126,8 +172,8 @@ def is_adopted(git: pygit2.Repository, lineage: Lineage, onto: str) -> Recognise
 
 def steps_on(git: pygit2.Repository, lineage: Lineage, onto: str) -> frozenset[Step]:
     """Those of the proposal's steps that a branch has by their trailers."""
-    told = (_steps_told(git, commit, lineage.run_id) for commit in _since(git, lineage.base, onto))
-    return frozenset(step for steps in told for step in steps) & lineage.steps
+    told = (_told(git, commit, lineage.versions) for commit in _since(git, lineage.base, onto))
+    return frozenset((mark.step, mark.action) for marks in told for mark in marks)
 
 
 def versions_on(git: pygit2.Repository, lineage: Lineage, onto: str) -> int:
@@ -176,13 +222,12 @@ def _since(git: pygit2.Repository, base: str, tip: str) -> Iterator[str]:
         yield str(commit.id)
 
 
-def _steps_told(git: pygit2.Repository, commit: str, run_id: str) -> Sequence[Step]:
-    """The run's steps that a message names, be it one step's own or a squash of many."""
-    message = message_of(git[commit].peel(pygit2.Commit))
-    if run_id not in message:
-        return ()
-    own = (t for t in quoted_commits(message) if t.state.run_id == run_id)
-    return [(trailers.step, trailers.action.value) for trailers in own]
+def _told(
+    git: pygit2.Repository, commit: str, versions: Collection[VersionMark]
+) -> set[VersionMark]:
+    """Those versions that a commit is of by its message, be it one's own or a squash of many."""
+    marks = marks_of(git[commit].peel(pygit2.Commit))
+    return {version for version in versions if any(version.is_same(mark) for mark in marks)}
 
 
 # ── A night's rules looked for by their words: what a squash into an edited document leaves of them.

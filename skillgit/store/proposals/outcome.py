@@ -25,11 +25,11 @@ class ProposalStatus(StrEnum):
 class Decision(Record):
     """What became of a proposal, with the reason that a person gave."""
 
-    fate: ProposalStatus
+    status: ProposalStatus
     why: str = ""
 
 
-def decision_on(
+def proposal_status(
     repository: Repository,
     proposal: str,
     lines: Sequence[NoteLine],
@@ -42,15 +42,15 @@ def decision_on(
     With `by_notes`, the branch is not looked through.
     """
     if by_notes or repository.git.get(proposal) is None:
-        return _turned_down(lines) or Decision(fate=ProposalStatus.GONE)
+        return _turned_down(lines) or Decision(status=ProposalStatus.GONE)
     try:
         lineage = read_lineage(repository.git, proposal)
         tip = str(repository.onto_commit(onto).id)
         if is_adopted(repository.git, lineage, tip) is not None:
-            return Decision(fate=ProposalStatus.ADOPTED)
+            return Decision(status=ProposalStatus.ADOPTED)
     except SkillgitError:
-        return Decision(fate=ProposalStatus.GONE)
-    return _turned_down(lines) or Decision(fate=ProposalStatus.WAITING)
+        return Decision(status=ProposalStatus.GONE)
+    return _turned_down(lines) or Decision(status=ProposalStatus.WAITING)
 
 
 def _turned_down(lines: Sequence[NoteLine]) -> Decision | None:
@@ -58,4 +58,4 @@ def _turned_down(lines: Sequence[NoteLine]) -> Decision | None:
     if not notes:
         return None
     newest = max(notes, key=lambda note: note.time)
-    return Decision(fate=ProposalStatus.TURNED_DOWN, why=newest.why)
+    return Decision(status=ProposalStatus.TURNED_DOWN, why=newest.why)

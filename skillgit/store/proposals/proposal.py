@@ -20,6 +20,7 @@ from skillgit.store.git.rewrite import commit_elsewhere
 from skillgit.store.git.signing import Sign
 from skillgit.store.git.trees import message_of
 from skillgit.store.proposals.adopted import MAX_ON_TOP
+from skillgit.store.proposals.same_version import kept_message, own_mark
 from skillgit.store.runs.runs import walk
 
 
@@ -52,7 +53,8 @@ def build_proposal(git: pygit2.Repository, tip: str, *, sign: Sign | None = None
         return Proposal(run=run, base=base, commit=None, reason=_why_nothing(versions))
     commit = base
     for version in leading:
-        commit = commit_elsewhere(git, git[version.id].peel(pygit2.Commit), commit)
+        own = git[version.id].peel(pygit2.Commit)
+        commit = commit_elsewhere(git, own, commit, message=kept_message(own))
         commit = commit if sign is None else sign(commit)
     return Proposal(run=run, base=base, commit=commit, versions=len(leading))
 
@@ -94,11 +96,11 @@ def has_ended(git: pygit2.Repository, tip: str) -> bool:
 
 def _is_of_run(git: pygit2.Repository, branch: str, run_tip: str) -> bool:
     """Whether a branch, be it rebased or with a person's commits on top, is of the run."""
-    own = parse_commit(message_of(git[run_tip].peel(pygit2.Commit)))
+    own = {own_mark(git[commit.id].peel(pygit2.Commit)) for commit in walk(git, run_tip)}
     for commit in islice(git.walk(pygit2.Oid(hex=branch)), MAX_ON_TOP):
-        trailers = parse_commit(message_of(commit))
-        if trailers is not None:
-            return own is not None and trailers.state.run_id == own.state.run_id
+        mark = own_mark(commit)
+        if mark is not None:
+            return mark in own
     return False
 
 

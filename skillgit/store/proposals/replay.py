@@ -19,6 +19,7 @@ from skillgit.history import Remeasured, StepNote
 from skillgit.history.messages import applied_again, without_trailers
 from skillgit.history.trailers import ParsedTrailers, parse_commit
 from skillgit.records import Edit, EditOutcome, Outcome, Record
+from skillgit.records.skills import path_meant
 from skillgit.store.git.git_cli import GitCli
 from skillgit.store.git.names import is_night
 from skillgit.store.git.refs import Refs
@@ -26,6 +27,7 @@ from skillgit.store.git.rewrite import commit_elsewhere
 from skillgit.store.git.signing import Sign
 from skillgit.store.git.trees import message_of, replace_files
 from skillgit.store.proposals.adopted import Lineage, blob_ids, changed_paths, steps_on, versions_on
+from skillgit.store.proposals.same_version import kept_message
 from skillgit.store.runs.version_notes import NotedVersions
 
 EditsOf = Callable[[ParsedTrailers], Sequence[Edit] | None]
@@ -125,7 +127,7 @@ class Replayer:
         changed = changed_paths(commit.parents[0].tree, commit.tree)
         if lineage.is_part and not set(changed) <= set(lineage.paths):
             return without_trailers(message_of(commit))
-        return None if measured else applied_again(message_of(commit), found)
+        return kept_message(commit) if measured else applied_again(message_of(commit), found)
 
     def _still_to_do(self, lineage: Lineage, onto: str) -> tuple[Sequence[str], bool]:
         """The commits that the branch lacks, and whether its text is what they were judged on."""
@@ -198,7 +200,7 @@ class Replayer:
         return text
 
     def _path(self, edit: Edit) -> str:
-        return self._documents[0] if edit.target == "skill" else edit.target
+        return path_meant(edit.target, self._documents[0])
 
     def _refusal(self, lineage: Lineage, path: str, what: str, merged: bytes) -> UserError:
         said = f"{path} has changed since the base of {lineage.run}, and {what} does not fit there"

@@ -7,7 +7,7 @@ clone pushed itself, may be replaced.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 
 import pygit2
 
@@ -20,6 +20,7 @@ from skillgit.store.git.refs import Refs
 from skillgit.store.git.repository import Repository
 from skillgit.store.git.trees import message_of
 from skillgit.store.proposals.adopted import is_ancestor
+from skillgit.store.proposals.same_version import VersionMark, own_mark
 from skillgit.store.remotes.remotes import Remotes, remote_branch, unreachable
 
 _MOST_NAMES = 100
@@ -55,7 +56,7 @@ class Publisher:
         first = proposal_ref(run)
         remotes = Remotes(self.cli)
         taken = remotes.listed(remote, first, f"{first}-*")
-        own = self._run_id(commit)
+        own = self._marks(commit)
         for n in range(1, _MOST_NAMES):
             ref = first if n == 1 else f"{first}-{n}"
             there = taken.get(ref)
@@ -63,7 +64,7 @@ class Publisher:
                 return Destination(remote=remote, ref=ref, there=there)
             if there not in self.repository.git:
                 remotes.fetch(remote, f"+{ref}:{remote_branch(remote, ref)}")
-            if self._run_id(there) == own:
+            if not own.isdisjoint(self._marks(there)):
                 return Destination(remote=remote, ref=ref, there=there)
         raise UserError(f"{remote} has {_MOST_NAMES} branches called {run} already")
 
@@ -110,11 +111,9 @@ class Publisher:
         """Whether it was this clone that put the branch where it is."""
         return there in self.refs.announced(remote_branch(to.remote, to.ref))
 
-    def _run_id(self, tip: str) -> str | None:
-        """The run that a branch's newest commit with trailers is of."""
+    def _marks(self, tip: str) -> set[VersionMark]:
+        """The marks of the versions of the run that a branch's newest one is of."""
         git = self.repository.git
-        for commit in islice(git.walk(pygit2.Oid(hex=tip)), _MOST_ON_TOP):
-            trailers = parse_commit(message_of(commit))
-            if trailers is not None:
-                return trailers.state.run_id
-        return None
+        walked = islice(git.walk(pygit2.Oid(hex=tip)), _MOST_ON_TOP)
+        found = [mark for mark in map(own_mark, walked) if mark is not None]
+        return set(takewhile(lambda mark: mark.run == found[0].run, found))

@@ -15,10 +15,12 @@ from pygit2.enums import ObjectType
 from skillgit.errors import RepositoryError
 from skillgit.gate import beats, pool, select_gate_score
 from skillgit.history import ConfigNote, NoteLine, Phase, RunCommit, ScoresLine
+from skillgit.history.trailers import parse_commit
 from skillgit.records import Action, Metric, Record, Score
 from skillgit.store.git.names import RUNS, best_tag, is_night, parse_run, run_of_ref
 from skillgit.store.git.refs import RefMovedError, Refs
 from skillgit.store.git.repository import Repository
+from skillgit.store.git.trees import commit_at, message_of
 from skillgit.store.notes.ledger import pooled
 from skillgit.store.runs.runs import read_commit, run_refs, walk
 
@@ -119,7 +121,7 @@ class BestTag:
             return
         found = self._git.get(target)
         is_commit = found is not None and found.type == ObjectType.COMMIT
-        if not is_commit or read_commit(self._git, target) is None:
+        if not is_commit or parse_commit(message_of(commit_at(self._git, target))) is None:
             short = tag.removeprefix("refs/tags/")
             renamed = f"old-{short.replace('/', '-')}"
             raise RepositoryError(

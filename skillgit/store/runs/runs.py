@@ -5,20 +5,28 @@ Objects are built without moving anything; until the branch moves they are unref
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 import pygit2
 
 from skillgit.errors import ConflictError, RepositoryError
-from skillgit.history import Entry, Phase, RunCommit, RunHead
+from skillgit.history import Entry, Phase, RunCommit, RunHead, RunState
 from skillgit.history.messages import compose, compose_revert, compose_take_back
-from skillgit.history.trailers import parse_commit
+from skillgit.history.trailers import (
+    STATE_HEADER,
+    ParsedTrailers,
+    parse_commit,
+    parse_state,
+    state_text,
+)
 from skillgit.records import Action, Metric, Record
 from skillgit.store.git import names
 from skillgit.store.git.names import RunName
 from skillgit.store.git.refs import GIT_ERRORS
 from skillgit.store.git.repository import Repository
+from skillgit.store.git.rewrite import commit_with, header_value
 from skillgit.store.git.trees import commit_at, message_of, tree_of, written
 from skillgit.store.notes.union import fetched_notes
 from skillgit.store.skills.skills import tree_with
@@ -117,15 +125,21 @@ def _names_in_notes(git: pygit2.Repository, ref: str) -> Iterator[RunName]:
 
 
 def read_commit(git: pygit2.Repository, commit_id: str) -> RunCommit | None:
-    """A commit of a run, or `None` for one that is none of a run's.
+    """A commit on a run's branch, or `None` for any other: copies elsewhere have no state.
 
     Raises: RepositoryError when the commit is not there.
     """
     commit = commit_at(git, commit_id)
-    message = message_of(commit)
-    parsed = parse_commit(message)
+    parsed = parse_commit(message_of(commit))
     if parsed is None:
         return None
+    text = header_value(commit, STATE_HEADER)
+    state = parsed.state if text is None else parse_state(text)
+    return None if state is None else run_commit(commit, parsed, state)
+
+
+def run_commit(commit: pygit2.Commit, parsed: ParsedTrailers, state: RunState) -> RunCommit:
+    """The record of a version's commit, with the run's state after it."""
     return RunCommit(
         id=str(commit.id),
         parent=str(commit.parent_ids[0]) if commit.parent_ids else "",
@@ -134,8 +148,8 @@ def read_commit(git: pygit2.Repository, commit_id: str) -> RunCommit | None:
         action=parsed.action,
         score=parsed.score,
         bound=parsed.bound,
-        state=parsed.state,
-        subject=message.partition("\n")[0],
+        state=state,
+        subject=message_of(commit).partition("\n")[0],
         time=datetime.fromtimestamp(commit.commit_time, UTC),
     )
 
@@ -200,21 +214,24 @@ def _built(repository: Repository, entry: Entry, parent_id: str) -> BuiltEntry:
     parent = commit_at(git, parent_id)
     time = _time(entry, parent)
     who = repository.signature(time)
+    headers = {STATE_HEADER: state_text(entry.state)}
+
+    def made(message: str, tree: pygit2.Oid, above: pygit2.Oid) -> pygit2.Oid:
+        return commit_with(git, who, message, tree, above, headers)
+
     for commit_id in entry.takes_back:
         taken = commit_at(git, commit_id)
         message = compose_take_back(entry, commit_id, message_of(taken))
         tree_before = taken.parents[0].tree_id
-        parent = commit_at(
-            git, str(git.create_commit(None, who, who, message, tree_before, [parent.id]))
-        )
+        parent = commit_at(git, str(made(message, tree_before, parent.id)))
     tree = parent.tree_id
     if entry.candidate is not None:
         tree = tree_with(git, tree_of(parent), entry.candidate)
-    candidate = git.create_commit(None, who, who, compose(entry), tree, [parent.id])
+    candidate = made(compose(entry), tree, parent.id)
     tip = candidate
     if entry.action.rejected:
         message = compose_revert(entry, str(candidate))
-        tip = git.create_commit(None, who, who, message, parent.tree_id, [candidate])
+        tip = made(message, parent.tree_id, candidate)
     built = read_commit(git, str(tip))
     if built is None:
         raise RepositoryError(f"step {entry.step} of {entry.run.name} cannot be read back")
@@ -231,6 +248,21 @@ def _time(entry: Entry, parent: pygit2.Commit) -> int:
 def run_tip(git: pygit2.Repository, run: str) -> str | None:
     """The tip of a run's branch, of a remote's one where there is none here."""
     return here_or_remote(git, names.run_ref(run))
+
+
+def run_tips(git: pygit2.Repository, run: str) -> list[str]:
+    """The tips of all runs of a name: the one here first, then those of remotes.
+
+    On a remote, a run whose name was taken has a number after it.
+    """
+    ref = names.run_ref(run)
+    wanted = re.compile(
+        rf"{_REMOTES}.+/{re.escape(ref.removeprefix(names.HEADS))}(?:-[1-9][0-9]*)?"
+    )
+    there = sorted(r for r in git.references if wanted.fullmatch(r))
+    tips = (ref_target(git, r) for r in (ref, *there))
+    own = dict.fromkeys(tip for tip in tips if tip is not None)
+    return [tip for tip in own if (c := read_commit(git, tip)) is not None and c.run == run]
 
 
 def here_or_remote(git: pygit2.Repository, ref: str) -> str | None:

@@ -22,6 +22,20 @@ def test_the_demo_raises_the_score_and_says_what_to_try(skillgit, tmp_path: Path
     assert git("status", "--porcelain", cwd=repo) == ""
 
 
+def test_the_demos_log_is_for_people(skillgit, tmp_path: Path, git) -> None:
+    skillgit("demo", "play", cwd=tmp_path).ok()
+    repo = tmp_path / "play"
+    messages = git("log", "--format=%B%x00", "main..skillopt/run/train-1", cwd=repo).split("\0\n")
+    assert len(messages) > 8
+    assert max(len(message.strip().split("\n")) for message in messages) <= 12
+    shown = git("log", "skillopt/run/train-1", cwd=repo).split("\n")
+    assert max(map(len, shown)) <= 100
+    skillgit("adopt", "train-1", cwd=repo).ok()
+    log = git("log", "main", cwd=repo)
+    assert "Skillopt-Step: " in log
+    assert "{" not in log
+
+
 def test_the_demo_uses_the_identity_that_there_is(started, tmp_path: Path, git) -> None:
     config = tmp_path / ".gitconfig"
     config.write_text("[user]\nname = Eve\nemail = eve@example.org\n[commit]\ngpgSign = true\n")

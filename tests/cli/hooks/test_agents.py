@@ -19,7 +19,7 @@ from skillgit.cli.hooks.agents import (
     sessions_ended,
     uninstall_agent,
 )
-from skillgit.cli.hooks.place import Place, place_of
+from skillgit.cli.hooks.place import HookPlace, place_of
 from skillgit.errors import UserError
 
 from .conftest import snapshot
@@ -31,7 +31,7 @@ def agent(request: pytest.FixtureRequest) -> Agent:
 
 
 @pytest.fixture
-def here(project: Path) -> Place:
+def here(project: Path) -> HookPlace:
     return place_of(worktree_at(project, os.environ))
 
 
@@ -51,7 +51,7 @@ OTHERS = """{
 
 @pytest.mark.parametrize("before", [None, "{}", OTHERS, '{"hooks": {}}\n', ""])
 def test_settings_come_back_byte_for_byte(
-    agent: Agent, here: Place, home: Path, before: str | None
+    agent: Agent, here: HookPlace, home: Path, before: str | None
 ) -> None:
     path = agent.settings(os.environ)
     if before is not None:
@@ -66,7 +66,7 @@ def test_settings_come_back_byte_for_byte(
     assert snapshot(here.common) == in_git
 
 
-def test_settings_changed_since_keep_the_change(agent: Agent, here: Place, home: Path) -> None:
+def test_settings_changed_since_keep_the_change(agent: Agent, here: HookPlace, home: Path) -> None:
     path = agent.settings(os.environ)
     path.parent.mkdir()
     path.write_text(OTHERS)
@@ -80,7 +80,7 @@ def test_settings_changed_since_keep_the_change(agent: Agent, here: Place, home:
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"SessionEnd": {}}}'])
 def test_settings_of_another_shape_are_left(
-    agent: Agent, here: Place, home: Path, text: str
+    agent: Agent, here: HookPlace, home: Path, text: str
 ) -> None:
     path = agent.settings(os.environ)
     path.parent.mkdir()
@@ -114,7 +114,7 @@ def end_session(agent: Agent, cwd: Path, text: str) -> subprocess.CompletedProce
 
 
 def test_the_end_of_a_session_is_noted_without_starting_a_python(
-    agent: Agent, here: Place, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    agent: Agent, here: HookPlace, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_agent(agent, here, os.environ)
     for name in ("python", "python3", "skillgit"):
@@ -134,7 +134,7 @@ def test_the_end_of_a_session_is_noted_without_starting_a_python(
 
 
 @pytest.mark.parametrize("text", ["", "null", "{", '{"session_id": "$(rm -rf /)"}', "x" * 200_000])
-def test_no_input_fails_a_session(agent: Agent, here: Place, home: Path, text: str) -> None:
+def test_no_input_fails_a_session(agent: Agent, here: HookPlace, home: Path, text: str) -> None:
     install_agent(agent, here, os.environ)
     done = end_session(agent, here.tree.root, text)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

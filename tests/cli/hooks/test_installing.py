@@ -11,26 +11,26 @@ import yaml
 
 from skillgit.cli.app.worktree import worktree_at
 from skillgit.cli.hooks.installing import (
-    Change,
-    Standing,
+    HookChange,
+    InstalledHook,
     Way,
     entry_command,
     install,
-    standings,
+    installed_hooks,
     uninstall,
 )
-from skillgit.cli.hooks.place import Manager, Place, lines_for, place_of
+from skillgit.cli.hooks.place import HookPlace, Manager, lines_for, place_of
 from skillgit.cli.hooks.scripts import HOOKS, Copy
 
 from .conftest import FOREIGN, REGION, SKILL, snapshot, write
 
 
-def place(repo: Path) -> Place:
+def place(repo: Path) -> HookPlace:
     return place_of(worktree_at(repo, os.environ))
 
 
-def ways(found: list[Standing]) -> dict[str, Way]:
-    return {standing.hook: standing.way for standing in found}
+def ways(found: list[InstalledHook]) -> dict[str, Way]:
+    return {installed.hook: installed.way for installed in found}
 
 
 def new_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,10 +48,10 @@ def new_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_in_a_plain_repository_files_are_put_and_taken_away(project: Path) -> None:
     before = snapshot(project)
     found = install(place(project))
-    assert {s.change for s in found} == {Change.INSTALLED}
+    assert {s.change for s in found} == {HookChange.INSTALLED}
     assert ways(found) == dict.fromkeys(HOOKS, Way.FILE)
     assert all(os.access(project / ".git" / "hooks" / hook, os.X_OK) for hook in HOOKS)
-    assert {s.change for s in install(place(project))} == {Change.NOTHING}
+    assert {s.change for s in install(place(project))} == {HookChange.NOTHING}
     uninstall(place(project))
     assert snapshot(project) == before
 
@@ -66,7 +66,7 @@ def test_folders_that_were_not_there_go_again(project: Path) -> None:
 
 def test_looking_changes_nothing(project: Path) -> None:
     before = snapshot(project)
-    assert ways(standings(place(project))) == dict.fromkeys(HOOKS, Way.NONE)
+    assert ways(installed_hooks(place(project))) == dict.fromkeys(HOOKS, Way.NONE)
     uninstall(place(project))
     assert snapshot(project) == before
 
@@ -87,7 +87,7 @@ def test_the_line_to_add_makes_a_foreign_hook_call_ours(project: Path, tried, ca
     ((file, line),) = lines_for(place(project), ("pre-commit",))
     assert Path(file) == hook
     hook.write_text(f"{FOREIGN}{line}\n")
-    assert standings(place(project))[0].way is Way.LINE
+    assert installed_hooks(place(project))[0].way is Way.LINE
     write(project, "skills/brief/SKILL.md", SKILL + REGION)
     assert tried("commit", "-qam", "x").code == 1
     assert (project / "theirs.log").exists()
@@ -109,9 +109,9 @@ def test_an_older_hook_of_ours_is_brought_up_to_date(project: Path) -> None:
     head = "#!/bin/sh\n# Installed by skillgit; `skillgit hooks uninstall` takes it away. "
     before = snapshot(project)
     write(project, ".git/hooks/pre-commit", f"{head}{stamp}\n{body}")
-    assert standings(place(project))[0].copy is Copy.OLDER
-    assert install(place(project))[0].change is Change.UPGRADED
-    assert standings(place(project))[0].copy is Copy.CURRENT
+    assert installed_hooks(place(project))[0].copy is Copy.OLDER
+    assert install(place(project))[0].change is HookChange.UPGRADED
+    assert installed_hooks(place(project))[0].copy is Copy.CURRENT
     uninstall(place(project))
     assert snapshot(project) == before
 
@@ -202,14 +202,14 @@ def test_in_husky_nothing_is_written_and_the_line_works(project: Path, git, trie
         assert Path(file).parent == project / ".husky"
         with Path(file).open("a") as out:
             out.write(f"{line}\n")
-    assert ways(standings(here)) == dict.fromkeys(HOOKS, Way.LINE)
+    assert ways(installed_hooks(here)) == dict.fromkeys(HOOKS, Way.LINE)
     write(project, "skills/brief/SKILL.md", SKILL + REGION)
     done = tried("commit", "-qam", "x")
     assert done.code == 1
     assert "SLOW_UPDATE" in done.err
     assert calls() == ["hook pre-commit"]
     uninstall(here)
-    assert ways(standings(here)) == dict.fromkeys(HOOKS, Way.LINE)
+    assert ways(installed_hooks(here)) == dict.fromkeys(HOOKS, Way.LINE)
 
 
 @pytest.mark.parametrize("name", ["lefthook.yml", ".lefthook.yaml", ".config/lefthook.yml"])
@@ -278,7 +278,7 @@ def test_a_linked_work_tree_shares_the_hooks(project: Path, git, tried, tmp_path
     git("worktree", "add", "--quiet", str(other))
     before = {name: what for name, what in snapshot(project).items() if "/objects" not in name}
     install(place(other))
-    assert ways(standings(place(project))) == dict.fromkeys(HOOKS, Way.FILE)
+    assert ways(installed_hooks(place(project))) == dict.fromkeys(HOOKS, Way.FILE)
     write(other, "skills/brief/SKILL.md", SKILL + REGION)
     assert tried("commit", "-qm", "x", "skills", cwd=other).code == 1
     uninstall(place(project))
@@ -308,7 +308,7 @@ def test_a_new_git_runs_ours_beside_a_foreign_one(
     found = install(place(project))
     assert ways(found) == {"pre-commit": Way.CONFIG, "pre-push": Way.FILE, "post-merge": Way.FILE}
     assert git("config", "hook.skillgit-pre-commit.event").strip() == "pre-commit"
-    assert {s.change for s in install(place(project))} == {Change.NOTHING}
+    assert {s.change for s in install(place(project))} == {HookChange.NOTHING}
     uninstall(place(project))
     assert snapshot(project) == before
 
@@ -331,7 +331,7 @@ def test_an_older_configured_hook_is_brought_up_to_date(
     husky(project, git)
     install(place(project))
     git("config", "hook.skillgit-pre-commit.command", "skillgit old-words")
-    assert install(place(project))[0].change is Change.UPGRADED
+    assert install(place(project))[0].change is HookChange.UPGRADED
     assert git("config", "hook.skillgit-pre-commit.command").rstrip("\n") == (
         entry_command("pre-commit")
     )

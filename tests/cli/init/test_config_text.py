@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgit.cli.init.config_text import ModelChoice, batch_size_for, config_text
-from skillgit.config import Provider, parse_config
+from skillgit.config import parse_config
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=30)
 
@@ -15,7 +15,7 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=3
 def test_any_names_come_back_from_the_file(
     onto: str, path: str, url: str | None, variable: str | None
 ) -> None:
-    choice = ModelChoice(Provider.OPENAI, path, base_url=url, api_key_env=variable)
+    choice = ModelChoice("openai", path, base_url=url, api_key_env=variable)
     text = config_text(
         onto=onto, skill=path, tasks=path, target=choice, optimizer=choice, batch_size=3
     )

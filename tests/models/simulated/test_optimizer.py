@@ -11,9 +11,10 @@ import pytest
 from skillgit.config import SimulationConfig
 from skillgit.errors import BlockedError, ReplyError
 from skillgit.models.simulated import MODEL_NAMES, SimulatedModel
-from skillgit.models.simulated.catalogue import CONFLICTING, GUESSES, HARMFUL, NEUTRAL, mends
+from skillgit.models.simulated.catalogue import CONFLICTING, GUESSES, HARMFUL, NEUTRAL
 from skillgit.models.simulated.obedience import rules_of_line
 from skillgit.models.simulated.optimizer import answer
+from skillgit.models.simulated.remedies import mends
 from skillgit.prompting.prompts import Prompt
 from skillgit.prompting.replies import extract
 from skillgit.records import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillgit.review.pull_request.forge import Host, Kind, Opener, PullRequest, read_host
+from skillgit.review.pull_request.forge import Host, Kind, PullRequest, PullRequestClient, read_host
 
 ASKED = PullRequest(onto="main", branch="skillopt/train-1", title="A title", body="A body\n")
 SOURCE, TARGET = (f"merge_request%5B{side}_branch%5D" for side in ("source", "target"))
@@ -93,8 +93,8 @@ class Desk:
     def asked(self) -> list[dict]:
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
-    def opener(self) -> Opener:
-        return Opener(self.folder, {**os.environ, "PATH": str(self.folder)}, [])
+    def client(self) -> PullRequestClient:
+        return PullRequestClient(self.folder, {**os.environ, "PATH": str(self.folder)}, [])
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def desk(tmp_path: Path) -> Desk:
 
 def test_gh_opens_the_pull_request_and_reads_its_body_from_stdin(desk: Desk) -> None:
     desk.install("gh")
-    opened = desk.opener().open(GITHUB, ASKED, again=False)
+    opened = desk.client().open_pull_request(GITHUB, ASKED, again=False)
     assert opened is not None
     assert (opened.program, opened.updated) == ("gh", False)
     assert opened.address == "https://host.example/org/skills/pull/12"
@@ -118,7 +118,7 @@ def test_gh_opens_the_pull_request_and_reads_its_body_from_stdin(desk: Desk) -> 
 
 def test_proposing_again_edits_the_one_that_is_open(desk: Desk) -> None:
     desk.install("gh")
-    opened = desk.opener().open(GITHUB, ASKED, again=True)
+    opened = desk.client().open_pull_request(GITHUB, ASKED, again=True)
     assert opened is not None
     assert opened.updated
     assert desk.asked[-1]["words"][:3] == ["pr", "edit", "skillopt/train-1"]
@@ -126,7 +126,7 @@ def test_proposing_again_edits_the_one_that_is_open(desk: Desk) -> None:
 
 def test_where_none_is_open_a_new_one_is(desk: Desk) -> None:
     desk.install("gh", fails=("edit",))
-    opened = desk.opener().open(GITHUB, ASKED, again=True)
+    opened = desk.client().open_pull_request(GITHUB, ASKED, again=True)
     assert opened is not None
     assert not opened.updated
 
@@ -134,7 +134,7 @@ def test_where_none_is_open_a_new_one_is(desk: Desk) -> None:
 def test_glab_opens_merge_requests(desk: Desk) -> None:
     desk.install("glab")
     host = Host(kind=Kind.GITLAB, name="gitlab.com", path="org/skills")
-    opened = desk.opener().open(host, ASKED, again=False)
+    opened = desk.client().open_pull_request(host, ASKED, again=False)
     assert opened is not None
     words = desk.asked[-1]["words"]
     assert words[:2] == ["mr", "create"]
@@ -144,23 +144,23 @@ def test_glab_opens_merge_requests(desk: Desk) -> None:
 
 def test_a_program_that_is_not_signed_in_is_left_alone(desk: Desk) -> None:
     desk.install("gh", auth=1)
-    assert desk.opener().open(GITHUB, ASKED, again=False) is None
+    assert desk.client().open_pull_request(GITHUB, ASKED, again=False) is None
     assert len(desk.asked) == 1
 
 
 def test_what_a_program_says_when_it_would_not_is_kept(desk: Desk) -> None:
     desk.install("gh", fails=("create",))
-    opener = desk.opener()
-    assert opener.open(GITHUB, ASKED, again=False) is None
-    assert opener.complaints == ["gh: no such pull request"]
+    client = desk.client()
+    assert client.open_pull_request(GITHUB, ASKED, again=False) is None
+    assert client.complaints == ["gh: no such pull request"]
 
 
 def test_without_either_nothing_is_run(desk: Desk) -> None:
-    assert desk.opener().open(GITHUB, ASKED, again=False) is None
+    assert desk.client().open_pull_request(GITHUB, ASKED, again=False) is None
 
 
 def test_a_host_of_unknown_kind_is_tried_with_both(desk: Desk) -> None:
     desk.install("glab")
-    opened = desk.opener().open(None, ASKED, again=False)
+    opened = desk.client().open_pull_request(None, ASKED, again=False)
     assert opened is not None
     assert opened.program == "glab"

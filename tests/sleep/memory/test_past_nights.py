@@ -41,7 +41,7 @@ def night(
         edits=edits,
         rejected=rejected,
     )
-    decision = Decision(fate=fate, why=why) if fate else None
+    decision = Decision(status=fate, why=why) if fate else None
     return DecidedNight(night=record, decision=decision)
 
 

@@ -45,10 +45,7 @@ def change(run: Any, git: Any, files: dict[str, str], score: float) -> None:
     run.accept(files.get(run.path, run.text), score, [edit])
     message = git("log", "-1", "--format=%B", run.tip)
     parent = git("rev-parse", f"{run.tip}^").strip()
-    tree = tree_with(run, run.tip, files)
-    made = git("commit-tree", tree, "-p", parent, text=message).strip()
-    run.tip = made
-    git("update-ref", run.ref, made)
+    run.put(message.strip() + "\n", tree_with(run, run.tip, files), parent)
 
 
 def tree_with(run: Any, commit: str, files: dict[str, str]) -> str:

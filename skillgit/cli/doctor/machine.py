@@ -1,4 +1,4 @@
-"""Checks of what everything stands on: the programs, the repository, names, locks, refs."""
+"""Checks of the machine and the repository: programs, identity, names, locks, refs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from skillgit.records import FailurePattern, RawPatch, SourceType
-from skillgit.stages.rendering import MOST_PATTERNS, failure_patterns
+from skillgit.stages.reasons import MOST_PATTERNS, failure_patterns
 
 
 def patch(*summary: FailurePattern, task_ids: tuple[str, ...] = ()) -> RawPatch:
