@@ -52,6 +52,10 @@ def number_in(value: JsonValue) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
+Number = Annotated[int, BeforeValidator(number_in), MISSING_IS_NULL]
+"""A number that was asked for; 0 is none of them."""
+
+
 class EditAnswer(Answer):
     """One edit; which fields say where it comes from depends on who is asked.
 
@@ -62,9 +66,7 @@ class EditAnswer(Answer):
     op: Annotated[
         Literal["add", "replace", "delete"], BeforeValidator(operation_named), MISSING_IS_NULL
     ]
-    line: Annotated[int, BeforeValidator(number_in)] = Field(
-        default=0, description="The number of the line; 0 for an add where it fits best."
-    )
+    line: Number = Field(description="The number of the line; 0 for an add where it fits best.")
     text: TextOrNull = Field(description="The new text; empty for a delete.")
     target: Annotated[TextOrNull, SkipJsonSchema()] = Field(default="", exclude=True)
     anchor: Annotated[TextOrNull, SkipJsonSchema()] = Field(default="", exclude=True)

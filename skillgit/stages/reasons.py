@@ -6,12 +6,15 @@ answers, and these say how many attempts stand behind it, and of which tasks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skillgit.records import FailurePattern, Grade, GradedRollout, RawPatch
 from skillgit.redaction import redact
 from skillgit.stages.rendering import NO_REASON, NOTHING_YET, on_one_line
+
+_QUOTED = re.compile(r'["`“]([^"`“”]+)["`”]')
 
 MOST_REASONS = 12
 """More of them are not numbered; the attempts still show theirs."""
@@ -69,6 +72,18 @@ class Reasons:
         """The reasons that are meant; numbers that none of them has were never shown."""
         known = dict.fromkeys(n for n in numbers if 1 <= n <= len(self.items))
         return tuple(self.items[n - 1] for n in known)
+
+    def named_in(self, text: str) -> tuple[Reason, ...]:
+        """The reasons whose quoted words all stand in a text; where there is one reason, that one."""
+        if len(self.items) == 1:
+            return self.items
+        shown = text.casefold()
+        return tuple(
+            reason
+            for reason in self.items
+            if (quoted := _QUOTED.findall(reason.text.casefold()))
+            and all(words.strip() in shown for words in quoted)
+        )
 
     def tasks(self, reasons: Iterable[Reason]) -> tuple[str, ...]:
         """The tasks of the attempts that fell short for any of the reasons, each once."""

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from skillgit.editing.document import Region
+from skillgit.editing.matching import LIST_MARK, fold
 from skillgit.editing.numbered_lines import NumberedSkill
 from skillgit.errors import BlockedError, CallError, ReplyError
 from skillgit.prompting.answers import Answer, Count, Items, ItemsIfAny, Text, Texts, WholeNumbers
-from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer, number_in
+from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer, Number
 from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import (
     Edit,
@@ -41,6 +42,8 @@ from skillgit.stages.schedule import in_batches
 
 PURPOSE = "reflect"
 PATTERN_CHARS = 300
+SHORTEST_COPY = 20
+"""What is shorter may stand in a prompt by chance. Unit: characters."""
 
 
 class ReflectFields(Record):
@@ -119,10 +122,16 @@ ProposedT = TypeVar("ProposedT", bound=ProposedEdit)
 
 @dataclass(frozen=True)
 class Shown:
-    """What an analyst saw of a minibatch: the skill's numbered lines, and the reasons."""
+    """What an analyst saw of a minibatch: the skill's numbered lines, the reasons, the prompt."""
 
     numbered: NumberedSkill
     reasons: Reasons
+    prompt: str = ""
+
+    def is_copied(self, content: str) -> bool:
+        """Whether a rule is only what the prompt says itself, as a small model may answer."""
+        words = fold(LIST_MARK.sub("", content, count=1))
+        return len(words) > SHORTEST_COPY and words in fold(self.prompt)
 
 
 class Analysis(Answer):
@@ -180,9 +189,7 @@ class SuccessAnalysis(EditAnalysis[KeepingEdit]):
 class PlainRule(Answer):
     """One rule against one fault."""
 
-    fault: Annotated[int, BeforeValidator(number_in)] = Field(
-        default=0, description="The number of the fault."
-    )
+    fault: Number = Field(description="The number of the fault.")
     rule: str = Field(description="The order to the agent.")
 
 
@@ -306,7 +313,10 @@ def run_minibatch_reflect(
             "trajectories": render_attempts(minibatch.graded, reasons.numbers_at, max_chars),
         }
         slot = f"{slots}{minibatch.source_type.value}/{minibatch.index}"
-        return _ask_analyst(minibatch, shown, Shown(numbered, reasons), optimizer, who, slot)
+        prompt = optimizer.texts[who.failures.name]
+        return _ask_analyst(
+            minibatch, shown, Shown(numbered, reasons, prompt), optimizer, who, slot
+        )
 
     results = list(ordered_map(analyse, minibatches, workers))
     errors = [result for result in results if isinstance(result, CallError)]
@@ -393,10 +403,10 @@ def _with_support(proposed: ProposedEdit, minibatch: RawPatch, shown: Shown) -> 
 
 
 def _supported(edit: Edit, numbers: Sequence[int], minibatch: RawPatch, shown: Shown) -> Edit:
-    """The edit with the attempts behind the reasons that it answers; where there is one, that one."""
-    reasons = shown.reasons.meant(numbers)
-    if not reasons and len(shown.reasons.items) == 1:
-        reasons = shown.reasons.items
+    """The edit with the attempts behind the reasons that it answers, by number or by their words."""
+    reasons = shown.reasons.meant(numbers) or shown.reasons.named_in(edit.content)
+    if shown.is_copied(edit.content):
+        reasons = ()
     places = {place for reason in reasons for place in reason.attempts}
     return edit.model_copy(
         update={
