@@ -103,6 +103,8 @@ class NumberedSkill:
             return Edit(op=op, target=line.path, anchor=_words(own), content=content)
         start = self._unique_from(line)
         anchor, above = text[start : line.end], text[start : line.start]
+        if op is not EditOp.DELETE and not content.strip():
+            return Edit(op=op, target=line.path, anchor=anchor)
         match op:
             case EditOp.ADD:
                 content = _in_form_of(own, content, adding=True)
@@ -119,7 +121,8 @@ class NumberedSkill:
         path = self.skill.main.path
         if op is not EditOp.ADD:
             return Edit(op=op, target=path, anchor=f"line {number}", content=content)
-        if self.region is None and self._rules_are_bullets(path) and _is_one_line(content):
+        is_rule = bool(content.strip()) and _is_one_line(content)
+        if self.region is None and is_rule and self._rules_are_bullets(path):
             content = _in_form_of("- ", content, adding=True)
         return Edit(op=op, target=path, content=content)
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from skillgit.editing.apply import apply_edits
 from skillgit.editing.document import Document, Region
-from skillgit.editing.numbered_lines import NumberedSkill, unwrapped
-from skillgit.records import EditOp, Outcome, Skill, SkillDocument
+from skillgit.editing.numbered_lines import NumberedSkill, reworded, unwrapped
+from skillgit.records import Edit, EditOp, Outcome, Skill, SkillDocument
 
 TEXT = """---
 name: brief
@@ -154,3 +154,26 @@ def test_a_replaced_line_is_the_only_one_that_changes(
     at = Document.parse(text.encode()).text.count("\n", 0, skill.lines[number - 1].start)
     assert len(before) == len(after)
     assert [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old != new] == [at]
+
+
+def test_an_edit_without_a_text_is_empty_and_no_bare_mark() -> None:
+    numbered = NumberedSkill(
+        Skill(name="a", documents=(SkillDocument(path="A.md", data=b"# A\n\n- one\n- two\n"),))
+    )
+    for op in (EditOp.ADD, EditOp.REPLACE):
+        for number in (0, 2):
+            assert numbered.edit(op, number, " \n").content.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("edit", "text", "content"),
+    [
+        (Edit(op=EditOp.ADD, anchor="- a", content="- old"), "new", "- new"),
+        (Edit(op=EditOp.ADD, content="- old"), "```text\n3 | - new\n```", "- new"),
+        (Edit(op=EditOp.REPLACE, anchor="## Old", content="## Old"), "New", "## New"),
+        (Edit(op=EditOp.REPLACE, anchor="- up\n- a", content="- up\n- old"), "new", "- up\n- new"),
+        (Edit(op=EditOp.REPLACE, anchor="- a", content="Prose."), "Other.", "Other."),
+    ],
+)
+def test_another_wording_keeps_the_place_and_the_form(edit: Edit, text: str, content: str) -> None:
+    assert reworded(edit, text) == edit.model_copy(update={"content": content})
