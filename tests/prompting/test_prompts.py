@@ -145,7 +145,9 @@ def test_what_is_fixed_comes_first_and_the_evidence_last(name: str) -> None:
 
 @pytest.mark.parametrize("name", RULE_WRITERS)
 def test_no_example_of_a_rule_is_there_to_be_copied(name: str) -> None:
-    assert not re.search(r"\b(e\.g\.|for example|for instance)|```", load_prompts()[name], re.I)
+    assert not re.search(
+        r"\b(e\.g\.|for example|for instance)|```", load_prompts()[name], re.IGNORECASE
+    )
 
 
 # ── filling the holes ────────────────────────────────────────────────────────────────────────
