@@ -232,6 +232,12 @@ class Analysts:
     item: str = "edit"
     is_plain: bool = False
 
+    def prompt(self, source_type: SourceType) -> Prompt[Any, Any]:
+        """The prompt of the analyst who looks at attempts of a kind."""
+        if source_type is SourceType.SUCCESS and self.successes is not None:
+            return self.successes
+        return self.failures
+
 
 EDITORS = Analysts(REFLECT_FAILURES, REFLECT_SUCCESSES)
 """The usual analysts: they propose edits."""
@@ -313,10 +319,9 @@ def run_minibatch_reflect(
             "trajectories": render_attempts(minibatch.graded, reasons.numbers_at, max_chars),
         }
         slot = f"{slots}{minibatch.source_type.value}/{minibatch.index}"
-        prompt = optimizer.texts[who.failures.name]
-        return _ask_analyst(
-            minibatch, shown, Shown(numbered, reasons, prompt), optimizer, who, slot
-        )
+        prompt = who.prompt(minibatch.source_type)
+        seen = Shown(numbered, reasons, optimizer.texts[prompt.name])
+        return _ask_analyst(minibatch, shown, seen, optimizer, prompt, slot)
 
     results = list(ordered_map(analyse, minibatches, workers))
     errors = [result for result in results if isinstance(result, CallError)]
@@ -365,13 +370,10 @@ def _ask_analyst(
     fields: Mapping[str, str],
     shown: Shown,
     optimizer: Optimizer,
-    analysts: Analysts,
+    prompt: Prompt[Any, Any],
     slot: str,
 ) -> RawPatch | CallError:
     """The minibatch's patch, or the call's error, which is for the caller to judge."""
-    prompt = analysts.failures
-    if minibatch.source_type is SourceType.SUCCESS and analysts.successes is not None:
-        prompt = analysts.successes
     filled = prompt.fields(**{name: fields[name] for name in prompt.fields.model_fields})
     try:
         analysis: Analysis = optimizer.ask(prompt, filled, purpose=PURPOSE, slot=slot).answer
@@ -392,7 +394,8 @@ def _with_support(proposed: ProposedEdit, minibatch: RawPatch, shown: Shown) -> 
         return edit.model_copy(update=update | {"source_type": minibatch.source_type})
     if minibatch.source_type is SourceType.FAILURE:
         return _supported(edit, proposed.reasons, minibatch, shown)
-    tasks = shown.reasons.tasks_at(number - 1 for number in proposed.attempts)
+    numbers = () if shown.is_copied(edit.content) else proposed.attempts
+    tasks = shown.reasons.tasks_at(number - 1 for number in numbers)
     return edit.model_copy(
         update={
             "task_ids": tasks,
