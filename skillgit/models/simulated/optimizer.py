@@ -100,12 +100,12 @@ def _rules(exchange: Exchange) -> JsonValue:
 
 
 def _merged(exchange: Exchange) -> JsonValue:
-    """The edits shown, equal ones joined into the first, with the indices each came from."""
+    """The edits shown, equal ones joined into the first in its own words, each by its indices."""
     groups: dict[tuple[str, str, str], list[ShownEdit]] = {}
     for edit in edits_in(exchange.text):
         groups.setdefault(edit.meaning, []).append(edit)
     return [
-        {**group[0].fields, "sources": [edit.index for edit in group]}
+        {"sources": [edit.index for edit in group], "text": ""}
         for meaning, group in groups.items()
         if len(groups) == 1 or exchange.luck("drop", *meaning) >= DROPPED_FROM_A_MERGE
     ]
