@@ -49,7 +49,7 @@ class Family:
 COMMITS = Family(
     name="commits",
     skill="# Commit messages\n\nWrite the commit message for a change.\n\n- Use plain English.\n- Answer with the message alone.\n",
-    best="# Commit messages\n\nWrite the commit message for a change.\n\n- Use plain English.\n- Answer with the message alone.\n- Start the first line with `change: `.\n- End with a line that reads exactly `Refs: none`.\n",
+    best="# Commit messages\n\nWrite the commit message for a change.\n\n- Use plain English.\n- Answer with the message alone.\n- Start the message with the words \"change: \".\n- Write \"Refs: none\" at the end of the message.\n",
     ask="Write the commit message for this change: {}",
     subjects=[
         "the login form trims white space from the e-mail field",
@@ -89,18 +89,14 @@ COMMITS = Family(
     ],
     checks=[
         {"op": "regex", "arg": r"\A\s*`*\s*change: ", "hint": 'must start with "change: "'},
-        {
-            "op": "regex",
-            "arg": r"(?m)^Refs: none\s*$",
-            "hint": 'must have a last line that reads "Refs: none"',
-        },
+        {"op": "contains", "arg": "Refs: none"},
     ],
 )
 
 REPLIES = Family(
     name="replies",
     skill="# Support replies\n\nAnswer a customer's message.\n\n- Be polite.\n- Answer in two or three sentences.\n",
-    best="# Support replies\n\nAnswer a customer's message.\n\n- Be polite.\n- Answer in two or three sentences.\n- Begin with the words `Hello from Norrland,`.\n- End with the line `Your Norrland team`.\n- Never write the word `sorry`.\n",
+    best="# Support replies\n\nAnswer a customer's message.\n\n- Be polite.\n- Answer in two or three sentences.\n- Begin with the words \"Hello from Norrland,\".\n- Sign with \"Your Norrland team\".\n- Never write the word \"sorry\".\n",
     ask="A customer writes: {} Write our reply.",
     subjects=[
         "My parcel has not arrived yet.",
@@ -144,11 +140,7 @@ REPLIES = Family(
             "arg": r"\A\s*Hello from Norrland,",
             "hint": 'must begin with the words "Hello from Norrland,"',
         },
-        {
-            "op": "regex",
-            "arg": r"(?m)^Your Norrland team\s*$",
-            "hint": 'must have a last line that reads "Your Norrland team"',
-        },
+        {"op": "contains", "arg": "Your Norrland team"},
         {"op": "not_contains", "arg": "sorry"},
     ],
 )
@@ -156,7 +148,7 @@ REPLIES = Family(
 EXTRACTION = Family(
     name="extraction",
     skill="# Orders\n\nTake an order out of a sentence.\n\n- Do not explain anything.\n",
-    best='# Orders\n\nTake an order out of a sentence.\n\n- Do not explain anything.\n- Answer with one JSON object and nothing else: it starts with `{` and has the keys "item", "quantity" and "town".\n- The value of "quantity" is a number without quotation marks.\n',
+    best='# Orders\n\nTake an order out of a sentence.\n\n- Do not explain anything.\n- Answer with one JSON object and nothing else. It has the keys "item", "quantity" and "town".\n- The value of "quantity" is a number without quotation marks.\n',
     ask="Order: {}",
     subjects=[
         "Send 3 ladders to Bremen.",
@@ -197,8 +189,8 @@ EXTRACTION = Family(
     checks=[
         {
             "op": "regex",
-            "arg": r"(?s)\A\s*\{.*\}\s*\Z",
-            "hint": "must be one JSON object and nothing else, starting with { and ending with }",
+            "arg": r"(?s)\A\s*(?:```\w*\s*)?\{.*\}\s*(?:```)?\s*\Z",
+            "hint": "must be a JSON object and nothing else",
         },
         {
             "op": "regex",
@@ -221,7 +213,7 @@ EXTRACTION = Family(
 SUMMARIES = Family(
     name="summaries",
     skill="# Summaries\n\nSum up a text for a busy reader.\n\n- One or two sentences.\n",
-    best="# Summaries\n\nSum up a text for a busy reader.\n\n- One or two sentences.\n- Start with `In short: `.\n- End with a line that starts with `Impact: ` and says what follows from it.\n",
+    best="# Summaries\n\nSum up a text for a busy reader.\n\n- One or two sentences.\n- Start with the words \"In short: \".\n- After that, write \"Impact: \" and what follows from it.\n",
     ask="Sum up: {}",
     subjects=[
         "The council voted on Monday to close the old bridge. It carries too much traffic and its pillars are cracked. A new one will open in two years.",
@@ -261,12 +253,7 @@ SUMMARIES = Family(
     ],
     checks=[
         {"op": "regex", "arg": r"\A\s*In short: ", "hint": 'must start with "In short: "'},
-        {
-            "op": "regex",
-            "arg": r"(?m)^Impact: ",
-            "hint": 'must have a line that starts with "Impact: "',
-        },
-        {"op": "max_chars", "arg": 320},
+        {"op": "contains", "arg": "Impact: "},
     ],
 )
 
