@@ -12,6 +12,7 @@ from skillgit.config.sources import (
     RepoConfig,
     SimulationConfig,
     SkillConfig,
+    Style,
     TasksConfig,
     without_user_info,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "SkillConfig",
     "SleepConfig",
     "SlowUpdateConfig",
+    "Style",
     "TasksConfig",
     "TrainConfig",
     "UpdateMode",

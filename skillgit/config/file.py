@@ -11,7 +11,7 @@ from pydantic import ValidationError, model_validator
 
 from skillgit.config.budget import BudgetConfig
 from skillgit.config.nights import NightGateConfig, SleepConfig
-from skillgit.config.sources import ModelConfig, RepoConfig, SkillConfig, TasksConfig
+from skillgit.config.sources import ModelConfig, RepoConfig, SkillConfig, Style, TasksConfig
 from skillgit.config.training import (
     GateConfig,
     LrConfig,
@@ -53,6 +53,9 @@ class Config(Record):
 
     @model_validator(mode="after")
     def _programs_only_do_tasks(self) -> Self:
+        for role, model in (("target", self.target), ("judge", self.judge)):
+            if model is not None and model.style is not Style.FULL:
+                raise ValueError(f"{role}: a style is for the optimizer")
         for role, model in (("optimizer", self.optimizer), ("judge", self.judge)):
             if model is not None and model.kind.runs_program:
                 raise ValueError(f'{role}: provider "{model.provider}" is for the target')

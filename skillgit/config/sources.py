@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, field_validator, model_validator
@@ -90,6 +91,13 @@ class SimulationConfig(Record):
     """How long an answer takes. Unit: milliseconds."""
 
 
+class Style(StrEnum):
+    """How much is asked of an optimizer."""
+
+    FULL = "full"
+    PLAIN = "plain"
+
+
 class ModelConfig(Record):
     """One model role. `api_key_env` is the name of a variable, never a key.
 
@@ -117,6 +125,10 @@ class ModelConfig(Record):
     """With `provider = "command"`: the program and its arguments; no shell reads them."""
     env: tuple[str, ...] = ()
     """With `provider = "command"`: the names of the variables that the program sees, with PATH."""
+    style: Style = Style.FULL
+    """For the optimizer: what it is asked for. `full` edits any line of the skill, and merges, ranks
+    and looks back in calls of its own; `plain` asks for one rule against each fault, and leaves
+    the rest to the program: for models of a few billion parameters."""
     environment: str | None = None
     """What the target does its tasks in, by name; without it, a `chat` with the model, or the
     program (`command`)."""

@@ -16,6 +16,7 @@ from skillgit.editing.matching import (
     Match,
     ends_with_list,
     find_anchor,
+    fold,
     is_list_item,
     is_there,
 )
@@ -36,10 +37,13 @@ def apply_edits(
     *,
     region: Region | None = None,
     known_rejected: Collection[Edit] = (),
+    place_missing: bool = False,
 ) -> tuple[bytes, tuple[EditOutcome, ...]]:
     """The document after the edits, tried in order, with what became of each.
 
     With a `region`, edits add, replace and delete bullets inside it, and the rest is left alone.
+    With `place_missing`, an `add` whose anchor names no one place goes to the end of the section
+    that it names, else of the body; its outcome has the edit as it was made, without the anchor.
     `known_rejected` are changes to this document that are not tried again; of an edit, only op,
     anchor and content count there.
 
@@ -54,10 +58,25 @@ def apply_edits(
             raise Refused(Outcome.KNOWN_REJECTED)
         if region is not None:
             return plan_bullet(document, cleaned, region)
-        return _PLANS[cleaned.op](document, cleaned)
+        try:
+            return _PLANS[cleaned.op](document, cleaned)
+        except Refused as refused:
+            if not (place_missing and cleaned.op is EditOp.ADD and refused.outcome in _NO_PLACE):
+                raise
+            return _plan_at_end(document, cleaned)
 
     document, outcomes = run_edits(Document.parse(doc), edits, plan)
-    return document.to_bytes(), outcomes
+    return document.to_bytes(), tuple(map(_as_made, outcomes))
+
+
+_NO_PLACE = (Outcome.ANCHOR_MISSING, Outcome.ANCHOR_AMBIGUOUS)
+
+
+def _as_made(outcome: EditOutcome) -> EditOutcome:
+    """What became of an edit, with the edit as it was made: one placed by us named no place."""
+    if outcome.outcome is not Outcome.PLACED_AT_END:
+        return outcome
+    return outcome.model_copy(update={"edit": outcome.edit.model_copy(update={"anchor": ""})})
 
 
 def _change(edit: Edit) -> tuple[str, ...]:
@@ -138,6 +157,35 @@ def _plan_insertion(document: Document, edit: Edit) -> Splice:
     if stands_below or is_there(document, edit.content):
         raise Refused(Outcome.DUPLICATE)
     return splice
+
+
+def _plan_at_end(document: Document, edit: Edit) -> Splice:
+    """An addition at the end of the section that its anchor names, else of the body."""
+    if is_there(document, edit.content):
+        raise Refused(Outcome.DUPLICATE)
+    end = _section_end(document, edit.anchor)
+    if end is None or frozen(document.layout, end, end) is not None:
+        return _plan_add(document, edit.model_copy(update={"anchor": ""}))._replace(
+            outcome=Outcome.PLACED_AT_END
+        )
+    text = document.text
+    joins = is_list_item(edit.content) and ends_with_list(text[:end], edit.content)
+    lines = edit.content if joins else "\n" + edit.content
+    return _after_line(text, end, lines, Outcome.PLACED_AT_END)
+
+
+def _section_end(document: Document, name: str) -> int | None:
+    """The end of the last line with text in the section whose heading a text names, if one does."""
+    wanted = fold(name.strip().lstrip("#")).casefold()
+    headings = document.headings
+    for at, heading in enumerate(headings):
+        if wanted and fold(heading.title).casefold() == wanted:
+            below = next((h.line for h in headings[at + 1 :] if h.level <= heading.level), None)
+            lines = document.text.split("\n")
+            until = len(lines) if below is None else below - 1
+            body = "\n".join(lines[:until]).rstrip()
+            return line_end(document.text, len(body)) if below is not None else _prose_end(document)
+    return None
 
 
 def _prose_end(document: Document) -> int:

@@ -245,6 +245,7 @@ _IN_WORDS = {
     Outcome.TOO_LONG: "too long",
     Outcome.UNKNOWN_TARGET: "for an unknown document",
     Outcome.KNOWN_REJECTED: "rejected before",
+    Outcome.UNSUPPORTED: "for no failing reason",
 }
 
 

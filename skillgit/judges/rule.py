@@ -52,6 +52,7 @@ class RuleJudge:
         return Grade(
             score=Score(hard=0.0 if failed else 1.0, soft=share),
             reason="; ".join(failed) or "all checks pass",
+            reasons=tuple(failed),
         )
 
 

@@ -29,7 +29,7 @@ def to_payload(request: ModelRequest, request_form: RequestForm) -> dict[str, Js
     """The body of a request, with only what this form sends."""
     payload: dict[str, JsonValue] = {
         "model": request.model,
-        "messages": [_message(message) for message in request.messages],
+        "messages": [_message(message) for message in _with_schema(request, request_form)],
     }
     if request.tools:
         payload["tools"] = [_tool(tool) for tool in request.tools]
@@ -42,6 +42,28 @@ def to_payload(request: ModelRequest, request_form: RequestForm) -> dict[str, Js
     if request.seed is not None and request_form.seed is Sending.SENT:
         payload["seed"] = request.seed
     return payload
+
+
+def _with_schema(request: ModelRequest, request_form: RequestForm) -> tuple[Message, ...]:
+    """The messages, the last with the answer's schema in words where nothing else carries it."""
+    carried = request_form.answer not in (AnswerForm.OBJECT, AnswerForm.FREE)
+    if request.answer_schema is None or carried or not request.messages:
+        return request.messages
+    *before, last = request.messages
+    if _has_schema(last.content, request.answer_schema):
+        return request.messages
+    schema = json.dumps(request.answer_schema, ensure_ascii=False)
+    told = f"{last.content.rstrip()}\n\n{_ANSWER}\n\n```json\n{schema}\n```\n"
+    return (*before, last.model_copy(update={"content": told}))
+
+
+_ANSWER = "Answer with one JSON object and nothing else. It fits this schema:"
+
+
+def _has_schema(text: str, schema: dict[str, JsonValue]) -> bool:
+    """Whether a project's own prompt has put the schema into its text."""
+    title = schema.get("title")
+    return isinstance(title, str) and f'"title": "{title}"' in text
 
 
 def _message(message: Message) -> dict[str, JsonValue]:

@@ -24,7 +24,8 @@ from pydantic import (
     WrapValidator,
     model_validator,
 )
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 from skillgit.errors import ReplyError
 from skillgit.redaction import redact
@@ -41,7 +42,7 @@ MISSING_IS_NULL = "a missing field is read as null"
 class Answer(BaseModel):
     """The root of what answers are read into: frozen, and what was not asked for is ignored.
 
-    The docstring of a subclass and the descriptions of its fields are shown to the model.
+    The descriptions of a subclass's fields are shown to the model, its docstring is not.
     """
 
     model_config = ConfigDict(
@@ -99,7 +100,12 @@ def _schema_text(answer: type[Answer]) -> str:
 
 
 class _AnswerSchema(GenerateJsonSchema):
-    """Schemas in which records have a title and their fields, which have a name, do not."""
+    """Schemas in which records have a title alone, and their fields, which have a name, none."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        made = super().model_schema(schema)
+        made.pop("description", None)
+        return made
 
     def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002
         return False

@@ -30,9 +30,6 @@ SUFFIX = ".md"
 SCHEMA_HOLE = "answer_schema"
 CUT_OFF = "length"
 
-_ANSWER = "\n\nAnswer with one JSON object and nothing else. It fits this schema:\n\n```json\n${answer_schema}\n```\n"
-
-
 FieldsT = TypeVar("FieldsT", bound=Record)
 AnswerT = TypeVar("AnswerT", bound=Answer)
 UsedT = TypeVar("UsedT")
@@ -47,10 +44,12 @@ class Prompt(Generic[FieldsT, AnswerT]):
     answer: type[AnswerT]
 
     def render(self, text: str, fields: FieldsT) -> str:
-        """The text with every hole filled, in one pass: a `$` in a value stays as it is."""
+        """The text with every hole filled, in one pass: a `$` in a value stays as it is.
+
+        The answer's schema stands in it where a project's own prompt has a hole for it; else it
+        goes with the request, and into the text only for an endpoint that takes no schema.
+        """
         values = {name: str(value) for name, value in fields}
-        if SCHEMA_HOLE not in holes(text):
-            text = text.rstrip() + _ANSWER
         return Template(text).substitute(values, **{SCHEMA_HOLE: self.answer.schema_text()})
 
     def schema(self) -> dict[str, JsonValue]:

@@ -115,6 +115,8 @@ class Outcome(StrEnum):
 
     APPLIED = "applied"
     APPLIED_NORMALIZED = "applied_normalized"
+    PLACED_AT_END = "placed_at_end"
+    """Added at the end of a section, or of the body: the place that was named is not there."""
     DUPLICATE = "duplicate"
     NOOP = "noop"
     ANCHOR_MISSING = "anchor_missing"
@@ -127,11 +129,13 @@ class Outcome(StrEnum):
     TOO_LONG = "too_long"
     UNKNOWN_TARGET = "unknown_target"
     KNOWN_REJECTED = "known_rejected"
+    UNSUPPORTED = "unsupported"
+    """It answers no reason for which an attempt fell short."""
 
     @property
     def changed_text(self) -> bool:
         """Whether the edit is in the new text."""
-        return self in (Outcome.APPLIED, Outcome.APPLIED_NORMALIZED)
+        return self in (Outcome.APPLIED, Outcome.APPLIED_NORMALIZED, Outcome.PLACED_AT_END)
 
 
 class EditOutcome(Record):

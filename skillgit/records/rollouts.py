@@ -34,10 +34,15 @@ class Score(Record):
 
 
 class Grade(Record):
-    """A judge's verdict on a rollout; `score` is `None` when it could not be judged."""
+    """A judge's verdict on a rollout; `score` is `None` when it could not be judged.
+
+    `reasons` are the single things that were missed, where a judge tells them apart; `reason`
+    says all of it in one text.
+    """
 
     score: Score | None
     reason: str = ""
+    reasons: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

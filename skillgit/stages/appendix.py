@@ -7,7 +7,7 @@ edit mends: the rule is there. Analysts that tell the two apart leave a note for
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
 from pydantic import Field, field_validator, model_validator
 
@@ -23,9 +23,12 @@ from skillgit.stages.reflect import (
     REFLECT_SUCCESSES,
     Analysts,
     EditAnalysis,
-    FailureKind,
-    ProposedEdit,
+    FailureFields,
+    KeepingEdit,
+    MendingEdit,
+    ProposedT,
     ReflectFields,
+    Shown,
 )
 from skillgit.stages.rendering import fenced_or_nothing, on_one_line, shown_skill
 
@@ -58,7 +61,7 @@ class LapsesOnly(Answer):
     lapses: ItemsIfAny[LapseNote]
 
 
-class AwareAnalysis(EditAnalysis):
+class AwareAnalysis(EditAnalysis[ProposedT], Generic[ProposedT]):
     """An analyst's answer with notes on lapses."""
 
     lapses: ItemsIfAny[LapseNote]
@@ -71,7 +74,7 @@ class AwareAnalysis(EditAnalysis):
         only = LapsesOnly.read({"lapses": value.get("lapses")})
         return {**value, "edits": []} if only.lapses else value
 
-    def as_patch(self, minibatch: RawPatch, targets: Sequence[str]) -> RawPatch:
+    def as_patch(self, minibatch: RawPatch, shown: Shown) -> RawPatch:
         """The minibatch's patch with its lapses, of whose tasks only the minibatch's count."""
         lapses = tuple(
             Lapse(
@@ -80,18 +83,17 @@ class AwareAnalysis(EditAnalysis):
             )
             for lapse in self.lapses
         )
-        return super().as_patch(minibatch, targets).model_copy(update={"lapses": lapses})
+        return super().as_patch(minibatch, shown).model_copy(update={"lapses": lapses})
 
 
-class AwareFailureAnalysis(AwareAnalysis):
+class AwareFailureAnalysis(AwareAnalysis[MendingEdit]):
     """The error analyst's answer, defects apart from lapses."""
 
-    failure_summary: ItemsIfAny[FailureKind]
-    edits: Items[ProposedEdit] = Field(description="For defects of the skill alone.")
+    edits: Items[MendingEdit] = Field(description="For defects of the skill alone.")
     lapses: ItemsIfAny[LapseNote] = Field(description="For lapses in following it alone.")
 
 
-class AwareSuccessAnalysis(AwareAnalysis):
+class AwareSuccessAnalysis(AwareAnalysis[KeepingEdit]):
     """The success analyst's answer, with what the good attempts nearly overlooked."""
 
 
@@ -111,7 +113,7 @@ class ConsolidatedNotes(Answer):
     notes: Texts
 
 
-AWARE_FAILURES = Prompt("reflect_failures_aware", ReflectFields, AwareFailureAnalysis)
+AWARE_FAILURES = Prompt("reflect_failures_aware", FailureFields, AwareFailureAnalysis)
 AWARE_SUCCESSES = Prompt("reflect_successes_aware", ReflectFields, AwareSuccessAnalysis)
 CONSOLIDATE = Prompt("consolidate_appendix", AppendixFields, ConsolidatedNotes)
 

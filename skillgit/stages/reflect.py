@@ -5,17 +5,21 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from skillgit.editing.document import Region
+from skillgit.editing.matching import LIST_MARK, fold
+from skillgit.editing.numbered_lines import NumberedSkill
 from skillgit.errors import BlockedError, CallError, ReplyError
-from skillgit.prompting.answers import Answer, Count, Items, ItemsIfAny, Text, Texts
-from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer
+from skillgit.prompting.answers import Answer, Count, Items, ItemsIfAny, Text, Texts, WholeNumbers
+from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer, Number
 from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import (
     Edit,
+    EditOp,
     FailurePattern,
     GradedRollout,
     Patch,
@@ -25,11 +29,20 @@ from skillgit.records import (
     SourceType,
 )
 from skillgit.runtime.pool import ordered_map
-from skillgit.stages.rendering import NOTHING_YET, on_one_line, render_trajectories, shown_skill
-from skillgit.stages.rendering import failure_patterns as failure_patterns
+from skillgit.stages.reasons import Reasons
+from skillgit.stages.reasons import failure_patterns as failure_patterns
+from skillgit.stages.rendering import (
+    NOTHING_YET,
+    numbered_skill,
+    on_one_line,
+    render_attempts,
+    shown_skill,
+)
 
 PURPOSE = "reflect"
 PATTERN_CHARS = 300
+SHORTEST_COPY = 20
+"""What is shorter may stand in a prompt by chance. Unit: characters."""
 
 
 class ReflectFields(Record):
@@ -42,17 +55,46 @@ class ReflectFields(Record):
     trajectories: str
 
 
-class ProposedEdit(EditAnswer):
-    """One edit, as an analyst is asked to write it."""
+class FailureFields(ReflectFields):
+    """What the error analyst is shown: why the attempts fell short, too."""
 
-    task_ids: Texts = Field(description="The tasks whose trajectories ask for this edit.")
+    reasons: str
+
+
+class PlainFields(Record):
+    """What an analyst is shown who only writes rules."""
+
+    skill: str
+    edit_budget: str
+    step_buffer: str
+    reasons: str
+    trajectories: str
+
+
+class ProposedEdit(EditAnswer):
+    """One edit, as an analyst writes it: for numbered reasons, or shown by numbered answers."""
+
+    reasons: Annotated[WholeNumbers, SkipJsonSchema()] = Field(default_factory=list, exclude=True)
+    attempts: Annotated[WholeNumbers, SkipJsonSchema()] = Field(default_factory=list, exclude=True)
+
+
+class MendingEdit(ProposedEdit):
+    """One edit of the error analyst."""
+
+    reasons: WholeNumbers = Field(description="The numbers of the reasons that it answers.")
+
+
+class KeepingEdit(ProposedEdit):
+    """One edit of the success analyst."""
+
+    attempts: WholeNumbers = Field(description="The numbers of the answers that show it.")
 
 
 class FailureKind(Answer):
-    """One kind of failure, as the error analyst is asked to write it."""
+    """One kind of failure as an analyst may name it; nobody is asked to."""
 
-    failure_type: Text = Field(description="A short name in snake_case.")
-    description: Text = Field(description="One sentence on what went wrong.")
+    failure_type: Text
+    description: Text
     count: Count
     task_ids: Texts
 
@@ -74,10 +116,28 @@ class FailureKind(Answer):
         )
 
 
+ProposedT = TypeVar("ProposedT", bound=ProposedEdit)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What an analyst saw of a minibatch: the skill's numbered lines, the reasons, the prompt."""
+
+    numbered: NumberedSkill
+    reasons: Reasons
+    prompt: str = ""
+
+    def is_copied(self, content: str) -> bool:
+        """Whether a rule is only what the prompt says itself, as a small model may answer."""
+        words = fold(LIST_MARK.sub("", content, count=1))
+        return len(words) > SHORTEST_COPY and words in fold(self.prompt)
+
+
 class Analysis(Answer):
     """An analyst's answer: the root of what minibatches' patches are made of."""
 
-    reasoning: Text
+    thought: Text = Field(description="Two sentences at most.")
+    reasoning: Annotated[Text, SkipJsonSchema()] = Field(default="", exclude=True)
     failure_summary: Annotated[ItemsIfAny[FailureKind], SkipJsonSchema()] = Field(
         default_factory=list, exclude=True
     )
@@ -90,64 +150,99 @@ class Analysis(Answer):
             return value
         return {**value, "reasoning": value.get("reasoning") or patch.get("reasoning")}
 
-    def as_patch(self, minibatch: RawPatch, targets: Sequence[str]) -> RawPatch:  # noqa: ARG002 - analyses with edits need it
-        """The minibatch's patch; `targets` are the names of the skill's documents."""
+    def as_patch(self, minibatch: RawPatch, shown: Shown) -> RawPatch:  # noqa: ARG002 - analyses with edits need it
+        """The minibatch's patch."""
         return minibatch.model_copy(
             update={
-                "patch": Patch(reasoning=self.reasoning),
+                "patch": Patch(reasoning=self.thought or self.reasoning),
                 "failure_summary": tuple(k.as_pattern(minibatch) for k in self.failure_summary),
             }
         )
 
 
-class EditAnalysis(Analysis, EditsAnswer):
+class EditAnalysis(Analysis, EditsAnswer, Generic[ProposedT]):
     """An analyst's answer that proposes edits."""
 
-    edits: Items[ProposedEdit]
+    edits: Items[ProposedT]
 
-    def as_patch(self, minibatch: RawPatch, targets: Sequence[str]) -> RawPatch:
+    def as_patch(self, minibatch: RawPatch, shown: Shown) -> RawPatch:
         """The minibatch's patch with the edits that could be read."""
-        edits = (_with_evidence(edit.as_edit(targets), minibatch) for edit in self.edits)
-        return (
-            super()
-            .as_patch(minibatch, targets)
-            .model_copy(
-                update={
-                    "patch": Patch(edits=tuple(edits), reasoning=self.reasoning),
-                    "dropped": self.left_out("edits"),
-                }
-            )
+        edits = tuple(_with_support(edit, minibatch, shown) for edit in self.edits)
+        patch = super().as_patch(minibatch, shown)
+        return patch.model_copy(
+            update={
+                "patch": patch.patch.model_copy(update={"edits": edits}),
+                "dropped": self.left_out("edits"),
+            }
         )
 
 
-class FailureAnalysis(EditAnalysis):
+class FailureAnalysis(EditAnalysis[MendingEdit]):
     """The error analyst's answer."""
 
-    failure_summary: ItemsIfAny[FailureKind]
 
-
-class SuccessAnalysis(EditAnalysis):
+class SuccessAnalysis(EditAnalysis[KeepingEdit]):
     """The success analyst's answer."""
 
 
-REFLECT_FAILURES = Prompt("reflect_failures", ReflectFields, FailureAnalysis)
+class PlainRule(Answer):
+    """One rule against one fault."""
+
+    fault: Number = Field(description="The number of the fault.")
+    rule: str = Field(description="The order to the agent.")
+
+
+class PlainAnalysis(Analysis):
+    """The answer of an analyst who only writes rules: where they stand is for the program."""
+
+    bare_list: ClassVar[str] = "rules"
+
+    thought: Annotated[Text, SkipJsonSchema()] = Field(default="", exclude=True)
+    rules: Items[PlainRule]
+
+    def as_patch(self, minibatch: RawPatch, shown: Shown) -> RawPatch:
+        """The minibatch's patch: each rule an addition."""
+        edits = tuple(
+            _supported(
+                shown.numbered.edit(EditOp.ADD, 0, rule.rule), [rule.fault], minibatch, shown
+            )
+            for rule in self.rules
+        )
+        return minibatch.model_copy(
+            update={"patch": Patch(edits=edits), "dropped": self.left_out("rules")}
+        )
+
+
+REFLECT_FAILURES = Prompt("reflect_failures", FailureFields, FailureAnalysis)
 REFLECT_SUCCESSES = Prompt("reflect_successes", ReflectFields, SuccessAnalysis)
+REFLECT_PLAIN = Prompt("reflect_plain", PlainFields, PlainAnalysis)
 
 
 @dataclass(frozen=True)
 class Analysts:
-    """One way to reflect: the prompts of the two analysts, whose answers are analyses."""
+    """One way to reflect: the prompts of the two analysts, whose answers are analyses.
+
+    `successes` is `None` where nobody looks at good attempts. `is_plain` says that the skill is
+    shown without numbers, for models that would take them for the thing itself.
+    """
 
     failures: Prompt[Any, Any]
-    successes: Prompt[Any, Any]
+    successes: Prompt[Any, Any] | None
+    item: str = "edit"
+    is_plain: bool = False
 
     def prompt(self, source_type: SourceType) -> Prompt[Any, Any]:
-        """The prompt for one kind of minibatch."""
-        return self.failures if source_type is SourceType.FAILURE else self.successes
+        """The prompt of the analyst who looks at attempts of a kind."""
+        if source_type is SourceType.SUCCESS and self.successes is not None:
+            return self.successes
+        return self.failures
 
 
 EDITORS = Analysts(REFLECT_FAILURES, REFLECT_SUCCESSES)
 """The usual analysts: they propose edits."""
+
+RULE_WRITERS = Analysts(REFLECT_PLAIN, None, item="rule", is_plain=True)
+"""The analyst that a small model can be: one rule against each fault, and nothing else."""
 
 
 @dataclass(frozen=True)
@@ -187,34 +282,45 @@ def run_minibatch_reflect(
     meta_skill: str,
     workers: int,
     analysts: Analysts | None = None,
+    region: Region | None = None,
     slots: str = "",
 ) -> tuple[RawPatch, ...]:
     """Each minibatch's patch, or the record of why there is none; every call in parallel.
 
-    Without other `analysts`, those that propose edits are asked. `slots` is what the calls'
-    slots begin with, where a step reflects more than once. More edits than the budget are kept as they were proposed: select cuts them.
+    Without other `analysts`, those that propose edits are asked. With a `region`, they may change
+    its bullets alone. `slots` is what the calls' slots begin with, where a step reflects more
+    than once. More edits than the budget are kept as they were proposed: select cuts them. An
+    edit that answers no reason has a support of 0.
     Shape: one patch per minibatch, failures first, in minibatch order.
     Unit: `max_chars` in characters of one trajectory.
     Raises: BlockedError, also when every call failed; BudgetError.
     """
+    who = analysts or EDITORS
     minibatches = cut_minibatches(
-        graded, minibatch_size=minibatch_size, failure_only=failure_only, seed=seed
+        graded,
+        minibatch_size=minibatch_size,
+        failure_only=failure_only or who.successes is None,
+        seed=seed,
     )
-    targets, who = skill.targets, analysts or EDITORS
-    shown = {
-        "skill": shown_skill(skill),
+    numbered = NumberedSkill(skill, region)
+    fields = {
+        "skill": shown_skill(skill) if who.is_plain else numbered_skill(numbered),
         "path": skill.main.path,
-        "edit_budget": _budget_words(edit_budget),
+        "edit_budget": _budget_words(edit_budget, who.item),
         "step_buffer": step_buffer or NOTHING_YET,
         "meta_skill": meta_skill or NOTHING_YET,
     }
 
     def analyse(minibatch: Minibatch) -> RawPatch | CallError:
-        trajectories = render_trajectories(minibatch.graded, max_chars)
+        reasons = Reasons.of(minibatch.graded)
+        shown = fields | {
+            "reasons": reasons.shown(),
+            "trajectories": render_attempts(minibatch.graded, reasons.numbers_at, max_chars),
+        }
         slot = f"{slots}{minibatch.source_type.value}/{minibatch.index}"
-        return _ask_analyst(
-            minibatch, {**shown, "trajectories": trajectories}, optimizer, targets, who, slot
-        )
+        prompt = who.prompt(minibatch.source_type)
+        seen = Shown(numbered, reasons, optimizer.texts[prompt.name])
+        return _ask_analyst(minibatch, shown, seen, optimizer, prompt, slot)
 
     results = list(ordered_map(analyse, minibatches, workers))
     errors = [result for result in results if isinstance(result, CallError)]
@@ -254,40 +360,63 @@ def cut_minibatches(
     return minibatches
 
 
-def _budget_words(edit_budget: int | None) -> str:
+def _budget_words(edit_budget: int | None, item: str) -> str:
     if edit_budget is None:
-        return "as many edits as the evidence asks for"
-    return f"at most {edit_budget} edit{'' if edit_budget == 1 else 's'}"
+        return f"as many {item}s as the evidence asks for"
+    return f"at most {edit_budget} {item}{'' if edit_budget == 1 else 's'}"
 
 
 def _ask_analyst(
     minibatch: Minibatch,
-    shown: Mapping[str, str],
+    fields: Mapping[str, str],
+    shown: Shown,
     optimizer: Optimizer,
-    targets: Sequence[str],
-    analysts: Analysts,
+    prompt: Prompt[Any, Any],
     slot: str,
 ) -> RawPatch | CallError:
     """The minibatch's patch, or the call's error, which is for the caller to judge."""
-    prompt = analysts.prompt(minibatch.source_type)
-    fields = prompt.fields(**{name: shown[name] for name in prompt.fields.model_fields})
+    filled = prompt.fields(**{name: fields[name] for name in prompt.fields.model_fields})
     try:
-        analysis: Analysis = optimizer.ask(prompt, fields, purpose=PURPOSE, slot=slot).answer
+        analysis: Analysis = optimizer.ask(prompt, filled, purpose=PURPOSE, slot=slot).answer
     except ReplyError as error:
         return minibatch.without_patch(str(error))
     except CallError as error:
         return error
-    return analysis.as_patch(minibatch.without_patch(), targets)
+    return analysis.as_patch(minibatch.without_patch(), shown)
 
 
-def _with_evidence(edit: Edit, minibatch: RawPatch) -> Edit:
-    """The edit with its claims checked: only the minibatch's tasks, at most its size."""
-    task_ids = tuple(i for i in edit.task_ids if i in minibatch.task_ids)
-    support = len(task_ids) or min(edit.support_count, minibatch.batch_size)
+def _with_support(proposed: ProposedEdit, minibatch: RawPatch, shown: Shown) -> Edit:
+    """The edit with what stands behind it, which the program works out; claims do not count."""
+    edit = proposed.as_edit(shown.numbered)
+    if proposed.task_ids or not (proposed.reasons or proposed.attempts):
+        named = tuple(i for i in edit.task_ids if i in minibatch.task_ids)
+        known = len(named) or int(not proposed.is_by_line)
+        update = {"task_ids": named, "support_count": known}
+        return edit.model_copy(update=update | {"source_type": minibatch.source_type})
+    if minibatch.source_type is SourceType.FAILURE:
+        return _supported(edit, proposed.reasons, minibatch, shown)
+    numbers = () if shown.is_copied(edit.content) else proposed.attempts
+    tasks = shown.reasons.tasks_at(number - 1 for number in numbers)
     return edit.model_copy(
         update={
-            "task_ids": task_ids,
-            "support_count": support,
+            "task_ids": tasks,
+            "support_count": len(tasks),
             "source_type": minibatch.source_type,
+        }
+    )
+
+
+def _supported(edit: Edit, numbers: Sequence[int], minibatch: RawPatch, shown: Shown) -> Edit:
+    """The edit with the attempts behind the reasons that it answers, by number or by their words."""
+    reasons = shown.reasons.meant(numbers) or shown.reasons.named_in(edit.content)
+    if shown.is_copied(edit.content):
+        reasons = ()
+    places = {place for reason in reasons for place in reason.attempts}
+    return edit.model_copy(
+        update={
+            "task_ids": shown.reasons.tasks(reasons),
+            "support_count": len(places),
+            "source_type": minibatch.source_type,
+            "rationale": edit.rationale or "; ".join(reason.text for reason in reasons),
         }
     )

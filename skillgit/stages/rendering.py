@@ -6,14 +6,13 @@ Shared by the stages that ask the optimizer. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from skillgit.editing.numbered_lines import NumberedSkill
 from skillgit.records import (
     Edit,
-    FailurePattern,
     GradedRollout,
     Message,
-    RawPatch,
     Score,
     Skill,
     SkillDocument,
@@ -23,6 +22,7 @@ from skillgit.records.canonical import canonical_json
 from skillgit.redaction import redact
 
 NOTHING_YET = "Nothing yet."
+NO_REASON = "failed without a reason"
 
 _BACKTICKS = re.compile(r"`{3,}")
 
@@ -63,74 +63,27 @@ def shown_skill(skill: Skill) -> str:
     return "\n\n".join(map(shown_document, skill.documents))
 
 
+def numbered_skill(numbered: NumberedSkill) -> str:
+    """Every document of the skill under its path, in a fence, with numbers before its lines."""
+    return "\n\n".join(
+        f"`{document.path}`\n\n{fenced(numbered.shown(document.path))}"
+        for document in numbered.skill.documents
+    )
+
+
 def shown_document(document: SkillDocument) -> str:
     """One document under its path, in a fence."""
     return f"`{document.path}`\n\n{fenced(document.text)}"
 
 
 def shown_edits(edits: Sequence[Edit]) -> str:
-    """The edits as lines of JSON, each with its index, evidence and origin."""
+    """The edits as lines of JSON, each with its index and what stands behind it."""
     return fenced("\n".join(_edit_line(index, edit) for index, edit in enumerate(edits)))
 
 
 def _edit_line(index: int, edit: Edit) -> str:
     fields = edit.model_dump(mode="json", exclude={"task_ids"})
-    return f"{index}: {canonical_json(fields)}"
-
-
-# ── Which kinds of failure a step saw, from the analysts' summaries or the grades' reasons. Pure.
-
-MOST_PATTERNS = 20
-REASON_CHARS = 200
-NO_REASON = "failed without a reason"
-
-_CLAUSE_END = re.compile(r"[;\n]|[.!?](?=\s|$)")
-
-
-def failure_patterns(
-    raw_patches: Sequence[RawPatch], graded: Sequence[GradedRollout]
-) -> tuple[FailurePattern, ...]:
-    """The step's failure patterns, the most frequent first; equal ones are counted together.
-
-    Failures that no analyst summed up are grouped by the first clause of their reason.
-    Shape: at most 20.
-    """
-    summed_up = [patch for patch in raw_patches if patch.failure_summary]
-    covered = {task_id for patch in summed_up for task_id in patch.task_ids}
-    patterns = [pattern for patch in summed_up for pattern in patch.failure_summary]
-    patterns += _from_reasons(item for item in graded if item.task.id not in covered)
-    merged: dict[tuple[str, str], FailurePattern] = {}
-    for pattern in patterns:
-        key = (_folded(pattern.failure_type), _folded(pattern.description))
-        merged[key] = _together(merged[key], pattern) if key in merged else pattern
-    ranked = sorted(merged.values(), key=lambda pattern: -pattern.count)
-    return tuple(ranked[:MOST_PATTERNS])
-
-
-def _from_reasons(graded: Iterable[GradedRollout]) -> Iterator[FailurePattern]:
-    for item in graded:
-        if item.grade.score is not None and not item.grade.passed:
-            yield FailurePattern(
-                failure_type=_first_clause(item.grade.reason), task_ids=(item.task.id,)
-            )
-
-
-def _first_clause(reason: str) -> str:
-    clauses = (on_one_line(clause, REASON_CHARS) for clause in _CLAUSE_END.split(redact(reason)))
-    return next((clause for clause in clauses if clause), NO_REASON)
-
-
-def _together(one: FailurePattern, other: FailurePattern) -> FailurePattern:
-    return one.model_copy(
-        update={
-            "count": one.count + other.count,
-            "task_ids": tuple(dict.fromkeys(one.task_ids + other.task_ids)),
-        }
-    )
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    return f"{index}: {canonical_json({name: value for name, value in fields.items() if value})}"
 
 
 # ── A graded rollout as an analyst reads it: the task, what was said and done, and the score. Pure.
@@ -159,9 +112,30 @@ def render_attempt(graded: GradedRollout, max_chars: int) -> str:
     return f"{_score_line(graded)}\n\n{fenced(cut(body, max_chars))}"
 
 
-def render_trajectories(graded: Sequence[GradedRollout], max_chars: int) -> str:
-    """The rollouts one after the other, in their order."""
-    return "\n\n".join(render_trajectory(item, max_chars) for item in graded)
+def render_attempts(
+    graded: Sequence[GradedRollout], numbers: Callable[[int], Sequence[int]], max_chars: int
+) -> str:
+    """The rollouts one after the other, numbered, each with the numbers of its reasons.
+
+    `numbers` has the numbers of the listed reasons for which the attempt at a place fell short;
+    reasons that are in no list stand with the attempt.
+    Unit: `max_chars` in characters, for one rollout.
+    """
+    return "\n\n".join(
+        _numbered_attempt(place, item, numbers(place), max_chars)
+        for place, item in enumerate(graded)
+    )
+
+
+def _numbered_attempt(
+    place: int, graded: GradedRollout, numbers: Sequence[int], max_chars: int
+) -> str:
+    heading = f"### Task `{on_one_line(graded.task.id, ID_CHARS)}`"
+    listed = ", ".join(map(str, numbers))
+    told = "good." if graded.grade.passed else f"fell short ({listed or 'see below'})."
+    unlisted = not graded.grade.passed and not numbers
+    body = redact("\n\n".join(_sections(graded, with_reason=unlisted)))
+    return f"{heading}\n\nAnswer {place + 1}: {told}\n\n{fenced(cut(body, max_chars))}"
 
 
 def _score_line(graded: GradedRollout) -> str:
@@ -176,10 +150,10 @@ def _numbers(score: Score) -> str:
     return f"hard {score.hard:.4g}, soft {score.soft:.4g}"
 
 
-def _sections(graded: GradedRollout) -> Iterator[str]:
+def _sections(graded: GradedRollout, *, with_reason: bool = True) -> Iterator[str]:
     """The parts of the body; the verdict stands first, where a cut leaves it."""
     task, rollout = graded.task, graded.rollout
-    if graded.grade.reason:
+    if graded.grade.reason and with_reason:
         yield f"[why this score]\n{graded.grade.reason}"
     conversation = [m for m in rollout.trajectory if m.role is not Speaker.SYSTEM]
     if not any(m.role is Speaker.USER and task.prompt in m.content for m in conversation):

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, JsonValue
 
 from skillgit.editing.rewrite import rewrite_document
 from skillgit.errors import CallError, DocumentError, ReplyError
-from skillgit.prompting.answers import MISSING_IS_NULL, Answer, ItemsIfAny, Text
+from skillgit.prompting.answers import MISSING_IS_NULL, Answer, Text
 from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import (
     Edit,
@@ -23,7 +23,7 @@ from skillgit.records import (
     SourceType,
 )
 from skillgit.runtime.pool import ordered_map
-from skillgit.stages.reflect import Analysis, Analysts, FailureKind
+from skillgit.stages.reflect import Analysis, Analysts, Shown
 from skillgit.stages.rendering import NOTHING_YET, fenced, shown_document, shown_edits, shown_skill
 from skillgit.stages.schedule import in_batches
 
@@ -74,21 +74,25 @@ class RewriteFields(Record):
     trajectories: str
 
 
+class FailureRewriteFields(RewriteFields):
+    """What the error analyst is shown: why the attempts fell short, too."""
+
+    reasons: str
+
+
 class DraftAnalysis(Analysis):
     """An analyst's answer that is a whole document; an empty one proposes nothing."""
 
     document: WholeText
 
-    def as_patch(self, minibatch: RawPatch, targets: Sequence[str]) -> RawPatch:
+    def as_patch(self, minibatch: RawPatch, shown: Shown) -> RawPatch:
         """The minibatch's patch with the document."""
-        patch = super().as_patch(minibatch, targets)
+        patch = super().as_patch(minibatch, shown)
         return patch.model_copy(update={"document": self.document.strip()})
 
 
 class FailureRewrite(DraftAnalysis):
     """The error analyst's document."""
-
-    failure_summary: ItemsIfAny[FailureKind]
 
 
 class SuccessRewrite(DraftAnalysis):
@@ -112,7 +116,7 @@ class MergedDocument(Answer):
 
 
 FROM_SUGGESTIONS = Prompt("rewrite_from_suggestions", SuggestionFields, RewrittenDocument)
-REWRITE_FAILURES = Prompt("rewrite_failures", RewriteFields, FailureRewrite)
+REWRITE_FAILURES = Prompt("rewrite_failures", FailureRewriteFields, FailureRewrite)
 REWRITE_SUCCESSES = Prompt("rewrite_successes", RewriteFields, SuccessRewrite)
 MERGE_DOCUMENTS = Prompt("merge_rewrites", DraftsFields, MergedDocument)
 

@@ -46,10 +46,11 @@ def rank_and_select(
     optimizer: Optimizer,
     *,
     meta_skill: str,
+    ask: bool = True,
 ) -> Selection:
     """The edits that pass, in the order they are tried, and those over the budget.
 
-    Within the budget nothing is asked. Above it the optimizer's ranking decides; of a ranking
+    Within the budget nothing is asked, nor without `ask`: support decides then. Above it the optimizer's ranking decides; of a ranking
     shorter than the budget nothing is made up: what it leaves out is cut.
     Shape: what is cut stays in its original order.
     Raises: BlockedError, BudgetError.
@@ -58,6 +59,9 @@ def rank_and_select(
         return Selection(edits=tuple(edits))
     if budget <= 0:
         return Selection(edits=(), over_budget=tuple(edits))
+    if not ask:
+        chosen = fallback_order(edits)[:budget]
+        return _selection(edits, chosen, "by the attempts behind them", fallback=False)
     fields = RankFields(
         skill=shown_skill(skill),
         edits=shown_edits(edits),

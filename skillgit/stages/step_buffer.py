@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 
 from skillgit.history import StepNote
-from skillgit.records import Edit, FailurePattern
+from skillgit.records import Edit, FailurePattern, Outcome
 
 SHOWN_STEPS = 20
 SHOWN_CHARS = 400
@@ -48,7 +48,28 @@ def _step_lines(note: StepNote) -> list[str]:
             after = f"at most {after}"
         lines.append(f"  Rejected edits (score {_number(note.score_before)} → {after}):")
         lines += [f"    {i}. {edit_text(e)}" for i, e in enumerate(note.rejected_edits, start=1)]
+    lost = [outcome for outcome in note.edits if not outcome.outcome.changed_text]
+    if lost:
+        lines.append("  Not made:")
+        lines += [f"    - {edit_text(o.edit)}: {_WHY_LOST[o.outcome]}" for o in lost]
     return lines
+
+
+_WHY_LOST = {
+    Outcome.DUPLICATE: "the skill says it already",
+    Outcome.NOOP: "it changes nothing",
+    Outcome.ANCHOR_MISSING: "the line that it names is not there",
+    Outcome.ANCHOR_AMBIGUOUS: "what it names stands there more than once",
+    Outcome.PROTECTED: "its place is closed to edits",
+    Outcome.FRONTMATTER: "the frontmatter is closed to edits",
+    Outcome.FENCE: "the inside of a code fence is closed to edits",
+    Outcome.EMPTY: "it has no text",
+    Outcome.OVER_BUDGET: "there was no room for it in this step",
+    Outcome.TOO_LONG: "it is too long",
+    Outcome.UNKNOWN_TARGET: "there is no such document",
+    Outcome.KNOWN_REJECTED: "it was rejected before",
+    Outcome.UNSUPPORTED: "it answers no reason for which an answer fell short",
+}
 
 
 def _pattern_line(pattern: FailurePattern) -> str:

@@ -73,10 +73,16 @@ def supported_patches(
         tuple(
             SupportedEdit(edit, (MinibatchSupport(index, edit.task_ids, edit.support_count),))
             for edit in raw.patch.edits
+            if edit.support_count
         )
         for index, raw in enumerate(raw_patches)
         if raw.source_type is source_type and raw.patch.edits
     ]
+
+
+def unsupported(raw_patches: Sequence[RawPatch]) -> tuple[Edit, ...]:
+    """The edits that nothing stands behind: they answer no reason that was shown."""
+    return tuple(e for raw in raw_patches for e in raw.patch.edits if not e.support_count)
 
 
 def _united(support: Iterable[MinibatchSupport]) -> tuple[MinibatchSupport, ...]:

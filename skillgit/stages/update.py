@@ -37,6 +37,7 @@ def update_skill(
                 [edits[i] for i in places],
                 known_rejected=rejected,
                 region=region,
+                place_missing=region is None,
             )
         except DocumentError as error:
             raise _naming(document, error) from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from skillgit.config import Config, LrMode, UpdateMode
+from skillgit.config import Config, LrMode, Style, UpdateMode
 from skillgit.gate import mean_score
 from skillgit.gate.guards.length import is_too_long
 from skillgit.history import AppendixRecord
@@ -33,7 +33,7 @@ from skillgit.stages.learning_rate import (
     decide_autonomous_learning_rate,
     scheduled_learning_rate,
 )
-from skillgit.stages.reflect import Analysts, run_minibatch_reflect
+from skillgit.stages.reflect import RULE_WRITERS, Analysts, run_minibatch_reflect
 from skillgit.stages.rewrite import (
     AUTHORS,
     Rewritten,
@@ -42,6 +42,7 @@ from skillgit.stages.rewrite import (
     rewrite_from_suggestions,
 )
 from skillgit.stages.select import rank_and_select
+from skillgit.stages.support import unsupported
 from skillgit.stages.update import update_within
 
 
@@ -128,6 +129,8 @@ def _reflect(
 def _analysts(config: Config) -> Analysts | None:
     if config.train.update_mode is UpdateMode.FULL_REWRITE_MINIBATCH:
         return AUTHORS
+    if config.optimizer.style is Style.PLAIN:
+        return RULE_WRITERS
     if config.reflect.skill_aware:
         return aware_analysts(config.reflect.appendix_source)
     return None
@@ -150,6 +153,7 @@ def _by_edits(
         merge_batch_size=config.train.merge_batch_size,
         workers=inputs.optimizer.workers,
         meta_skill=inputs.meta_skill,
+        ask=config.optimizer.style is Style.FULL,
     )
     known, fresh = _known_apart(inputs, merged.edits)
 
@@ -157,7 +161,12 @@ def _by_edits(
     inputs.progress.begin("select")
     rate = _learning_rate(inputs, fresh, graded)
     selection = rank_and_select(
-        fresh, rate.learning_rate, skill, inputs.optimizer, meta_skill=inputs.meta_skill
+        fresh,
+        rate.learning_rate,
+        skill,
+        inputs.optimizer,
+        meta_skill=inputs.meta_skill,
+        ask=config.optimizer.style is Style.FULL,
     )
 
     # Update: the edits are tried on the documents, each with its outcome.
@@ -172,6 +181,7 @@ def _by_edits(
             *updated.outcomes,
             *(EditOutcome(edit=e, outcome=Outcome.OVER_BUDGET) for e in selection.over_budget),
             *(EditOutcome(edit=e, outcome=Outcome.KNOWN_REJECTED) for e in known),
+            *(EditOutcome(edit=e, outcome=Outcome.UNSUPPORTED) for e in unsupported(raw_patches)),
         ),
         ranking=selection.reasoning,
         ranking_fallback=selection.fallback,

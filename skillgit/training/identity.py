@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from skillgit.config import RULE_ALIASES, Config
+from skillgit.config import RULE_ALIASES, Config, Style
 from skillgit.records.canonical import JsonLike, canonical_json, fingerprint
 
 Identity = dict[str, JsonValue]
@@ -35,10 +35,17 @@ def run_identity(
         "slow_update": config.slow_update.model_dump(mode="json"),
         "meta_skill": config.meta_skill.model_dump(mode="json"),
         "gate": gate,
-        "optimizer": config.optimizer.model_dump(
-            mode="json", exclude={"base_url", "api_key_env", "timeout", "retries", "environment"}
-        ),
+        "optimizer": config.optimizer.model_dump(mode="json", exclude=_not_of_a_run(config)),
     }
+
+
+def _not_of_a_run(config: Config) -> set[str]:
+    """What of the optimizer's configuration may change under a run.
+
+    The full style is not written down, as it was not when there was no other.
+    """
+    free = {"base_url", "api_key_env", "timeout", "retries", "environment"}
+    return free | ({"style"} if config.optimizer.style is Style.FULL else set())
 
 
 def identity_fingerprint(identity: Identity) -> str:

@@ -102,6 +102,47 @@ def test_a_schema_is_asked_for_in_every_form(form: AnswerForm) -> None:
     )
 
 
+CARRYING = [AnswerForm.STRICT_SCHEMA, AnswerForm.SCHEMA, AnswerForm.OBJECT_WITH_SCHEMA]
+SCHEMA = {"title": "Patch", "type": "object", "properties": {"größe": {"type": "integer"}}}
+
+
+def asking(*texts: str, schema: dict[str, object] | None) -> ModelRequest:
+    messages = tuple(Message(role=Speaker.USER, content=text) for text in texts)
+    return ModelRequest.model_validate(
+        {"model": "m", "messages": messages, "answer_schema": schema}
+    )
+
+
+def sent_texts(request: ModelRequest, form: AnswerForm) -> list[str]:
+    messages = to_payload(request, RequestForm(answer=form))["messages"]
+    return [message["content"] for message in messages]  # type: ignore[union-attr, index, misc, call-overload]
+
+
+@pytest.mark.parametrize("form", list(AnswerForm))
+def test_a_schema_stands_in_the_text_only_where_the_request_does_not_carry_it(
+    form: AnswerForm,
+) -> None:
+    first, last = sent_texts(asking("Before.", "What now?\n", schema=SCHEMA), form)
+    assert first == "Before."
+    if form in CARRYING:
+        assert last == "What now?\n"
+    else:
+        assert last.startswith("What now?\n\nAnswer with one JSON object and nothing else.")
+        assert json.loads(last.split("```json\n")[1].removesuffix("\n```\n")) == SCHEMA
+
+
+@pytest.mark.parametrize("form", [AnswerForm.OBJECT, AnswerForm.FREE])
+def test_a_schema_that_a_projects_prompt_shows_already_is_not_said_again(form: AnswerForm) -> None:
+    text = f"Fit this:\n{json.dumps(SCHEMA, indent=1)}\nWhat now?"
+    assert sent_texts(asking(text, schema=SCHEMA), form) == [text]
+
+
+@pytest.mark.parametrize("form", list(AnswerForm))
+def test_without_a_schema_the_text_is_as_it_was(form: AnswerForm) -> None:
+    assert sent_texts(asking("What now?\n", schema=None), form) == ["What now?\n"]
+    assert sent_texts(asking(schema=SCHEMA), form) == []
+
+
 def test_a_schema_without_a_title_has_a_name() -> None:
     sent = to_payload(ModelRequest(model="m", messages=(), answer_schema={}), RequestForm())
     assert sent["response_format"]["json_schema"]["name"] == "answer"  # type: ignore[index, call-overload]

@@ -3,12 +3,25 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
+from skillgit.editing.numbered_lines import NumberedSkill
 from skillgit.errors import ReplyError
 from skillgit.prompting.answers import Items
 from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer
 from skillgit.records import Edit, EditOp, Skill, SkillDocument
 
-TARGETS = ("skill", "skills/brief/SKILL.md", "skills/brief/references/style.md")
+SKILL = NumberedSkill(
+    Skill(
+        name="brief",
+        documents=(
+            SkillDocument(
+                path="skills/brief/SKILL.md", data=b"# Brief\n\n- run tests\n- be brief\n"
+            ),
+            SkillDocument(path="skills/brief/references/style.md", data=b"Plain words.\n"),
+        ),
+    )
+)
+MAIN = "skills/brief/SKILL.md"
+STYLE = "skills/brief/references/style.md"
 
 
 class SomeEdits(EditsAnswer):
@@ -17,7 +30,7 @@ class SomeEdits(EditsAnswer):
 
 def the_edit(item: dict[str, JsonValue]) -> Edit:
     (edit,) = SomeEdits.read([item]).edits
-    return edit.as_edit(TARGETS)
+    return edit.as_edit(SKILL)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +61,7 @@ def test_content_null_is_empty_and_not_the_word_none() -> None:
     ("item", "target", "anchor"),
     [
         ({"target": "skill"}, "skill", ""),
+        ({"target": "skill", "anchor": "a"}, "skill", "a"),
         ({"target": None}, "skill", ""),
         ({"target": "  "}, "skill", ""),
         ({"target": "skills/brief/SKILL.md", "anchor": "a"}, "skills/brief/SKILL.md", "a"),
@@ -105,6 +119,51 @@ def test_task_ids_that_are_no_texts_are_left_out() -> None:
 def test_content_stays_as_it_was_written() -> None:
     content = "  --no-verify must never be used \n"
     assert the_edit({"op": "add", "content": content}).content == content
+
+
+@pytest.mark.parametrize(
+    ("item", "edit"),
+    [
+        (
+            {"op": "add", "line": 2, "text": "cite a source"},
+            Edit(op=EditOp.ADD, target=MAIN, anchor="- run tests", content="- cite a source"),
+        ),
+        (
+            {"op": "replace", "line": "line 3", "text": "- be short"},
+            Edit(op=EditOp.REPLACE, target=MAIN, anchor="- be brief", content="- be short"),
+        ),
+        (
+            {"op": "delete", "line": 4, "text": None},
+            Edit(op=EditOp.DELETE, target=STYLE, anchor="Plain words."),
+        ),
+        (
+            {"op": "add", "line": 0, "text": "cite a source"},
+            Edit(op=EditOp.ADD, target=MAIN, content="- cite a source"),
+        ),
+        (
+            {"op": "add", "line": True, "text": "cite a source"},
+            Edit(op=EditOp.ADD, target=MAIN, content="- cite a source"),
+        ),
+        (
+            {"op": "add", "line": 2, "text": " "},
+            Edit(op=EditOp.ADD, target=MAIN, anchor="- run tests"),
+        ),
+    ],
+)
+def test_a_lines_number_becomes_its_document_and_its_anchor(
+    item: dict[str, JsonValue], edit: Edit
+) -> None:
+    assert the_edit(item) == edit
+
+
+def test_a_line_that_is_not_there_is_no_place_for_a_replace() -> None:
+    assert the_edit({"op": "replace", "line": 9, "text": "x"}).anchor == "line 9"
+    assert the_edit({"op": "add", "line": 9, "text": "x"}).anchor == ""
+
+
+def test_nothing_is_asked_for_that_the_program_can_work_out() -> None:
+    item = SomeEdits.model_json_schema()["$defs"]["EditAnswer"]
+    assert list(item["properties"]) == ["op", "line", "text"]
 
 
 def test_a_skill_is_named_by_its_alias_and_its_paths() -> None:

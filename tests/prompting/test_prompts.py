@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 import re
 from collections.abc import Callable
@@ -86,13 +87,39 @@ def test_the_prompts_that_ask_for_edits_are_these() -> None:
     assert [*merges, *failures, *successes] == EDITORS
 
 
-@pytest.mark.parametrize("name", EDITORS)
-def test_who_writes_edits_is_told_what_an_edit_is_and_what_never_goes_in(name: str) -> None:
+ANALYSTS = [name for name in EDITORS if name.startswith("reflect")]
+MERGERS = [name for name in EDITORS if name.startswith("merge")]
+RULE_WRITERS = [*ANALYSTS, *NIGHT_EDITORS, "reflect_plain"]
+
+
+@pytest.mark.parametrize("name", ANALYSTS)
+def test_who_writes_edits_is_told_what_an_edit_is_and_what_a_rule_is(name: str) -> None:
     text = load_prompts()[name]
-    for part in ("`add`", "`replace`", "`delete`", "exactly once", "frontmatter", "code fence"):
+    for part in ("`add`", "`replace`", "`delete`", "`line`", "closed to edits"):
         assert part in text
-    assert "What never goes into a skill" in text
-    assert "The answer to a task" in text
+    assert "An order to the agent" in text
+
+
+@pytest.mark.parametrize("name", RULE_WRITERS)
+def test_who_writes_rules_is_told_that_no_single_tasks_answer_goes_in(name: str) -> None:
+    text = load_prompts()[name]
+    assert "is in no rule" in text
+    assert "does not speak of" in text
+
+
+@pytest.mark.parametrize("name", [n for n in RULE_WRITERS if "successes" not in n])
+def test_who_mends_failures_is_told_to_keep_the_exact_words_of_a_reason(name: str) -> None:
+    text = load_prompts()[name]
+    assert "$reasons" in text
+    assert "in quotation marks" in text
+
+
+@pytest.mark.parametrize("name", MERGERS)
+def test_who_merges_names_sources_and_no_places(name: str) -> None:
+    text = load_prompts()[name]
+    assert "`sources`" in text
+    for part in ("`anchor`", "`line`", "`op`"):
+        assert part not in text
 
 
 @pytest.mark.parametrize("name", NIGHT_EDITORS)
@@ -100,12 +127,27 @@ def test_who_writes_edits_at_night_is_told_of_bullets_in_the_learned_region(name
     text = load_prompts()[name]
     for part in ("`add`", "`replace`", "`delete`", "SKILLOPT-SLEEP:LEARNED START", "quotes nobody"):
         assert part in text
-    assert "What never goes into a rule" in text
+    assert "## What a rule is" in text
 
 
-def test_the_rules_about_edits_are_the_same_in_every_prompt() -> None:
-    texts = [load_prompts()[name] for name in EDITORS]
-    assert len({text[text.index("## What an edit is") :] for text in texts}) == 1
+def test_how_an_edit_is_written_stands_in_the_same_words_for_every_analyst() -> None:
+    texts = [load_prompts()[name] for name in ANALYSTS]
+    parts = [text[text.index("## How an edit") : text.index("## What a rule")] for text in texts]
+    assert len(set(parts)) == 1
+
+
+@pytest.mark.parametrize("name", RULE_WRITERS)
+def test_what_is_fixed_comes_first_and_the_evidence_last(name: str) -> None:
+    text = load_prompts()[name]
+    assert text.rstrip().endswith("$trajectories")
+    assert text.index("## The skill" if name not in NIGHT_EDITORS else "## The documents") > 800
+
+
+@pytest.mark.parametrize("name", RULE_WRITERS)
+def test_no_example_of_a_rule_is_there_to_be_copied(name: str) -> None:
+    assert not re.search(
+        r"\b(e\.g\.|for example|for instance)|```", load_prompts()[name], re.IGNORECASE
+    )
 
 
 # ── filling the holes ────────────────────────────────────────────────────────────────────────
@@ -129,12 +171,32 @@ def test_holes_are_filled_in_one_pass() -> None:
     assert text.startswith("$count and $$ and $x, 3 times, for $5")
 
 
-def test_the_schema_is_appended_unless_the_prompt_has_a_place_for_it() -> None:
-    appended = ASK.render("$topic $count", Question(topic="t"))
-    assert appended.index("t 3") < appended.index('"title": "Reply"')
+def test_the_schema_goes_with_the_request_and_stands_in_the_text_only_at_its_hole() -> None:
+    assert ASK.render("$topic $count", Question(topic="t")) == "t 3"
     placed = ASK.render("A: $answer_schema B: $topic $count", Question(topic="t"))
     assert placed.index('"title": "Reply"') < placed.index("B: t 3")
     assert placed.count('"title": "Reply"') == 1
+
+
+def test_a_schema_describes_fields_and_not_classes() -> None:
+    class Commented(Answer):
+        """What only a reader of the code needs to know."""
+
+        inner: list[Reply]
+
+    schema = json.dumps(Prompt("x", Question, Commented).schema())
+    assert "only a reader" not in schema
+    assert "From 0 to 9." in schema
+
+
+@pytest.mark.parametrize("name", sorted(PROMPTS))
+def test_no_docstring_is_in_a_schema(name: str) -> None:
+    schema = PROMPTS[name].schema()
+    defined = schema.get("$defs", {})
+    assert isinstance(defined, dict)
+    for record in (schema, *defined.values()):
+        assert isinstance(record, dict)
+        assert record.get("type") != "object" or "description" not in record
 
 
 def test_a_hole_without_a_field_raises() -> None:

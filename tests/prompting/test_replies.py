@@ -8,13 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from skillgit.editing.numbered_lines import NumberedSkill
 from skillgit.errors import ReplyError
 from skillgit.prompting.answers import Items
 from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer
 from skillgit.prompting.replies import extract
-from skillgit.records import Edit, EditOp
+from skillgit.records import Edit, EditOp, Skill, SkillDocument
 
-TARGETS = ("skill", "skills/brief/SKILL.md")
+SKILL = NumberedSkill(
+    Skill(name="brief", documents=(SkillDocument(path="skills/brief/SKILL.md", data=b""),))
+)
 
 
 class SomeEdits(EditsAnswer):
@@ -22,7 +25,7 @@ class SomeEdits(EditsAnswer):
 
 
 def edits_in(text: str | None) -> list[Edit]:
-    return [edit.as_edit(TARGETS) for edit in extract(text, SomeEdits.read).edits]
+    return [edit.as_edit(SKILL) for edit in extract(text, SomeEdits.read).edits]
 
 
 def anything(value: JsonValue) -> JsonValue:

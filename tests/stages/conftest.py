@@ -98,7 +98,12 @@ EditMaker = Callable[..., Edit]
 @pytest.fixture
 def graded() -> GradedMaker:
     def make(
-        task_id: str, hard: float | None, *, reason: str = "no risks section", answer: str = "Hi."
+        task_id: str,
+        hard: float | None,
+        *,
+        reason: str = "no risks section",
+        reasons: tuple[str, ...] = (),
+        answer: str = "Hi.",
     ) -> GradedRollout:
         score = None if hard is None else Score(hard=hard, soft=hard)
         return GradedRollout(
@@ -110,7 +115,7 @@ def graded() -> GradedMaker:
                 split=Split.TRAIN,
             ),
             rollout=Rollout(task_id=task_id, answer=answer),
-            grade=Grade(score=score, reason=reason),
+            grade=Grade(score=score, reason=reason, reasons=reasons),
         )
 
     return make

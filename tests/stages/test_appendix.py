@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 from skillgit.config import AppendixSource
 from skillgit.editing.document import Document, region_text
 from skillgit.editing.layout import Region
+from skillgit.editing.numbered_lines import NumberedSkill
 from skillgit.records import Lapse, RawPatch, Skill, SkillDocument, SourceType
 from skillgit.stages.appendix import append_notes, as_note, aware_analysts, is_note, notes_of
+from skillgit.stages.reasons import Reasons
+from skillgit.stages.reflect import Shown
 
 
 def lapses(*notes: str) -> list[Lapse]:
@@ -60,13 +63,17 @@ def test_whatever_a_note_is_it_stays_in_its_region(note: str) -> None:
     assert region_text(document, Region.APPENDIX) == f"- {as_note(note)}"
 
 
+SHOWN = Shown(
+    NumberedSkill(Skill(name="a", documents=(SkillDocument(path="A.md", data=b"# A\n"),))),
+    Reasons.of(()),
+)
 EMPTY = RawPatch(source_type=SourceType.FAILURE, batch_size=2, task_ids=("a", "b"))
 
 
 def test_lapses_without_edits_are_an_answer_and_their_tasks_are_checked() -> None:
     analysts = aware_analysts(AppendixSource.BOTH)
     value = {"lapses": [{"note": "Do a.", "task_ids": ["a", "z"]}, "Do b.", 3, {"note": ""}]}
-    found = analysts.failures.answer.read(value).as_patch(EMPTY, ("skill",))
+    found = analysts.failures.answer.read(value).as_patch(EMPTY, SHOWN)
     assert found.lapses == (Lapse(note="Do a.", task_ids=("a",)), Lapse(note="Do b."))
     assert found.patch.edits == ()
 
@@ -82,5 +89,8 @@ def test_lapses_without_edits_are_an_answer_and_their_tasks_are_checked() -> Non
 def test_the_source_says_whose_notes_count(source, kind, kept) -> None:
     empty = EMPTY.model_copy(update={"source_type": kind})
     value = {"edits": [], "lapses": [{"note": "Do a."}]}
-    answer = aware_analysts(source).prompt(kind).answer.read(value)
-    assert bool(answer.as_patch(empty, ("skill",)).lapses) is kept
+    analysts = aware_analysts(source)
+    prompt = analysts.failures if kind is SourceType.FAILURE else analysts.successes
+    assert prompt is not None
+    answer = prompt.answer.read(value)
+    assert bool(answer.as_patch(empty, SHOWN).lapses) is kept

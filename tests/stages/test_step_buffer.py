@@ -36,7 +36,10 @@ def test_a_rejected_step_shows_patterns_and_what_was_tried() -> None:
                     tried(EditOp.ADD, content="Always coerce date columns"),
                     tried(EditOp.REPLACE, anchor="old", content="new\nline"),
                     tried(EditOp.DELETE, anchor="gone"),
-                    EditOutcome(edit=Edit(op=EditOp.ADD), outcome=Outcome.OVER_BUDGET),
+                    EditOutcome(
+                        edit=Edit(op=EditOp.ADD, content="Cite a source"),
+                        outcome=Outcome.OVER_BUDGET,
+                    ),
                 ),
                 score_before=0.5625,
                 score_after=0.5,
@@ -52,7 +55,31 @@ def test_a_rejected_step_shows_patterns_and_what_was_tried() -> None:
         '    1. [add] "Always coerce date columns"\n'
         '    2. [replace] target="old" → "new\\nline"\n'
         '    3. [delete] target="gone"\n'
+        "  Not made:\n"
+        '    - [add] "Cite a source": there was no room for it in this step\n'
     )
+
+
+def test_every_edit_that_was_not_made_is_told_with_its_reason() -> None:
+    lost = [outcome for outcome in Outcome if not outcome.changed_text]
+    edits = tuple(
+        EditOutcome(edit=Edit(op=EditOp.ADD, content=f"rule {i}"), outcome=outcome)
+        for i, outcome in enumerate(lost)
+    )
+    text = format_step_buffer([note(1, Action.NOOP, edits=edits)])
+    lines = text.partition("  Not made:\n")[2].splitlines()
+    assert len(lines) == len(lost)
+    assert all(f'    - [add] "rule {i}": ' in line for i, line in enumerate(lines))
+    assert len({line.partition('": ')[2] for line in lines}) == len(lost)
+
+
+def test_an_edit_that_was_placed_at_the_end_was_made() -> None:
+    placed = EditOutcome(edit=Edit(op=EditOp.ADD, content="x"), outcome=Outcome.PLACED_AT_END)
+    kept = format_step_buffer([note(1, Action.ACCEPT, edits=(placed,))])
+    assert "Not made" not in kept
+    lost = format_step_buffer([note(1, Action.REJECT, edits=(placed,), score_after=0.5)])
+    assert '    1. [add] "x"' in lost
+    assert "Not made" not in lost
 
 
 def test_accepted_skipped_and_noop_steps_are_there_without_rejected_edits() -> None:

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgit.records import Edit, EditOp, Patch, RawPatch, Skill, SkillDocument, SourceType
-from skillgit.stages.support import EditDeduplicator, SupportedEdit, supported_patches
+from skillgit.stages.support import EditDeduplicator, SupportedEdit, supported_patches, unsupported
 
 SKILL = Skill(name="s", documents=(SkillDocument(path="SKILL.md", data=b""),))
 
@@ -54,3 +54,17 @@ def test_the_main_documents_alias_and_path_are_one_document() -> None:
         [SupportedEdit(alias, ()), SupportedEdit(path, ()), SupportedEdit(other, ())]
     )
     assert [supported.edit.target for supported in folded] == ["skill", "other.md"]
+
+
+def test_edits_without_support_are_told_apart_in_the_order_of_the_minibatches() -> None:
+    def patch_of(*counts: int) -> RawPatch:
+        edits = [Edit(op=EditOp.ADD, content=f"{n}", support_count=n) for n in counts]
+        return RawPatch(
+            source_type=SourceType.FAILURE, batch_size=4, patch=Patch(edits=tuple(edits))
+        )
+
+    none = Edit(op=EditOp.ADD, content="0", support_count=0)
+    patches = [patch_of(0, 2), patch_of(), patch_of(1, 0)]
+    assert unsupported(patches) == (none, none)
+    kept = supported_patches(patches, SourceType.FAILURE)
+    assert [[s.edit.content for s in group] for group in kept] == [["2"], ["1"]]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from skillgit.records import Message, Rollout, Speaker, ToolCall
-from skillgit.stages.rendering import render_trajectories, render_trajectory
+from skillgit.stages.rendering import render_attempts, render_trajectory
 
 
 def test_a_rollout_is_shown_with_task_answer_score_and_reason(graded) -> None:
@@ -55,6 +55,31 @@ def test_a_fence_in_an_answer_does_not_end_the_fence_around_it(graded) -> None:
     assert text.endswith("\n`````")
 
 
-def test_the_order_is_kept(graded) -> None:
-    text = render_trajectories([graded("b", 0.0), graded("a", 1.0)], 1_000)
-    assert text.index("### Task `b`") < text.index("### Task `a`")
+def test_attempts_are_numbered_in_their_order_with_the_numbers_of_their_reasons(graded) -> None:
+    batch = [graded("b", 0.0), graded("a", 1.0), graded("c", 0.0, answer="My brief.")]
+    text = render_attempts(batch, lambda place: [(1, 3), (), ()][place], 1_000)
+    first, second, third = (part.split("\n\n") for part in text.split("### Task ")[1:])
+    assert first[:2] == ["`b`", "Answer 1: fell short (1, 3)."]
+    assert second[:2] == ["`a`", "Answer 2: good."]
+    assert third[:2] == ["`c`", "Answer 3: fell short (see below)."]
+
+
+def test_a_reason_that_is_listed_does_not_stand_with_the_attempt_again(graded) -> None:
+    batch = [graded("a", 0.0), graded("b", 0.0), graded("c", 1.0)]
+    listed, unlisted, good = render_attempts(
+        batch, lambda place: [(1,), (), ()][place], 1_000
+    ).split("### Task ")[1:]
+    assert "no risks section" not in listed
+    assert "[why this score]\nno risks section" in unlisted
+    assert "no risks section" not in good
+    for text in (listed, unlisted, good):
+        assert "[answer]\nHi." in text
+        assert "the secret reference" not in text
+
+
+def test_attempts_are_cut_and_their_fences_hold(graded) -> None:
+    batch = [graded("a", 0.0, answer="```\n" + "x" * 5_000 + " end")]
+    text = render_attempts(batch, lambda _: (1,), 400)
+    assert "characters cut here …]" in text
+    assert text.endswith(" end\n````")
+    assert len(text) < 600

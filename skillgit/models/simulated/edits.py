@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from skillgit.models.simulated.prompt_reading import json_values, without_regions
+from skillgit.models.simulated.prompt_reading import View, json_values, without_regions
 
+_NO_LINE = 9_999
 _EDIT_LINE = re.compile(r"^(?P<index>\d+): (?P<edit>\{.*\})$", re.MULTILINE)
 
 
@@ -26,16 +27,20 @@ class Proposal:
     rationale: str = ""
     task_ids: tuple[str, ...] = ()
 
-    def as_json(self, target: str) -> dict[str, JsonValue]:
-        """The edit as the answer carries it."""
+    def as_json(self, view: View) -> dict[str, JsonValue]:
+        """The edit as the answer carries it; an idea that answers no reason claims the first."""
+        tasks = set(self.task_ids)
+        behind = [f.reasons for f in view.failures if f.task_id in tasks]
+        named = dict.fromkeys(reason for reasons in behind for reason in reasons)
+        own = [n for reason, n in view.reason_numbers.items() if reason in self.rationale]
+        reasons = own or [view.reason_numbers[r] for r in named if r in view.reason_numbers] or [1]
+        line = view.line_numbers.get(self.anchor, _NO_LINE) if self.anchor else 0
         return {
             "op": self.op,
-            "target": target,
-            "anchor": self.anchor,
-            "content": self.content,
-            "rationale": self.rationale,
-            "task_ids": list(self.task_ids),
-            "support_count": max(1, len(self.task_ids)),
+            "line": line,
+            "text": self.content,
+            "reasons": [*reasons],
+            "attempts": [1],
         }
 
 

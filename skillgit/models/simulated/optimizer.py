@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from pydantic import JsonValue
 
@@ -84,16 +85,27 @@ def _edits(exchange: Exchange) -> JsonValue:
     items = exchange.fields["edits"].get("items")
     if isinstance(items, dict) and "sources" in properties(items, exchange.schema):
         return _merged(exchange)
-    return [proposal.as_json(exchange.view.path) for proposal in proposals(exchange)]
+    return [proposal.as_json(exchange.view) for proposal in proposals(exchange)]
+
+
+def _rules(exchange: Exchange) -> JsonValue:
+    """The additions among what it would propose, each against the fault that it answers."""
+    edits = [proposal.as_json(exchange.view) for proposal in proposals(exchange)]
+    return [
+        {"fault": fault, "rule": edit["text"]}
+        for edit in edits
+        if edit["op"] == "add"
+        for fault in cast("list[JsonValue]", edit["reasons"])[:1]
+    ]
 
 
 def _merged(exchange: Exchange) -> JsonValue:
-    """The edits shown, equal ones joined into the first, with the indices each came from."""
+    """The edits shown, equal ones joined into the first in its own words, each by its indices."""
     groups: dict[tuple[str, str, str], list[ShownEdit]] = {}
     for edit in edits_in(exchange.text):
         groups.setdefault(edit.meaning, []).append(edit)
     return [
-        {**group[0].fields, "sources": [edit.index for edit in group]}
+        {"sources": [edit.index for edit in group], "text": ""}
         for meaning, group in groups.items()
         if len(groups) == 1 or exchange.luck("drop", *meaning) >= DROPPED_FROM_A_MERGE
     ]
@@ -279,9 +291,11 @@ FIELDS: Mapping[str, Callable[[Exchange], JsonValue]] = {
     "reasoning": lambda _: "Simulated: from a catalogue, by what the question shows.",
     "reflection": lambda _: "Simulated: what helps is kept, what is blamed is dropped.",
     "risk_notes": _risk_notes,
+    "rules": _rules,
     "score": _score,
     "selected_indices": _ranking,
     "tasks": _tasks,
+    "thought": lambda _: "Simulated: from a catalogue, by what the question shows.",
 }
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import cast
 
 from pydantic import JsonValue
@@ -18,8 +18,11 @@ from pydantic import JsonValue
 _FENCED = r"\n\n(?P<fence>`{3,})text\n(?P<body>.*?)\n(?P=fence)$"
 _DOCUMENT = re.compile(rf"^`(?P<path>[^`\n]+)`{_FENCED}", re.MULTILINE | re.DOTALL)
 _TRAJECTORY = re.compile(
-    rf"^### Task `(?P<id>[^`\n]+)`\n\n[^\n]*{_FENCED}", re.MULTILINE | re.DOTALL
+    rf"^### Task `(?P<id>[^`\n]+)`\n\n(?P<told>[^\n]*){_FENCED}", re.MULTILINE | re.DOTALL
 )
+_FELL_SHORT = re.compile(r"^Answer \d+: fell short \((?P<numbers>[\d, ]+)\)")
+_REASON = re.compile(r"^(?P<number>\d+)\. \(\d+ of \d+ answers\) (?P<reason>.+)$", re.MULTILINE)
+_NUMBERED_LINE = re.compile(r" *(?P<number>\d*) \|(?: (?P<line>.*))?")
 _WHY = re.compile(r"\A\[[^\]\n]+\]\n(?P<reasons>.+?)(?:\n\n|\Z)", re.DOTALL)
 _PAIR = re.compile(
     r"^### Task `[^`\n]+`: [^\n]*\n\n#### [^\n]*\n\n(?:Passed|Failed)[^\n]*"
@@ -62,9 +65,14 @@ class Failure:
 
 @dataclass(frozen=True)
 class View:
-    """What an analyst's prompt shows; `tried` are the texts of edits that were rejected."""
+    """What an analyst's prompt shows; `tried` are the texts of edits that were rejected.
+
+    `line_numbers` are those of the skill's lines, `reason_numbers` those of the listed reasons.
+    """
 
     path: str = ""
+    line_numbers: Mapping[str, int] = field(default_factory=dict, hash=False)
+    reason_numbers: Mapping[str, int] = field(default_factory=dict, hash=False)
     skill: str = ""
     failures: tuple[Failure, ...] = ()
     tried: frozenset[str] = frozenset()
@@ -83,19 +91,43 @@ def read_view(text: str) -> View:
     document = _DOCUMENT.search(text)
     around = _ANY_FENCE.sub("", text)
     budget = _BUDGET.search(around)
+    skill, line_numbers = _without_numbers(document["body"] if document else "")
+    reasons = {found["reason"]: int(found["number"]) for found in _REASON.finditer(around)}
     return View(
         path=document["path"] if document else "",
-        skill=document["body"] if document else "",
-        failures=tuple(_failures(text)),
+        skill=skill,
+        line_numbers=line_numbers,
+        reason_numbers=reasons,
+        failures=tuple(_failures(text, {number: reason for reason, number in reasons.items()})),
         tried=frozenset(tried_in(text)),
         budget=int(budget["n"]) if budget else USUAL_BUDGET,
     )
 
 
-def _failures(text: str) -> Iterator[Failure]:
+def _without_numbers(body: str) -> tuple[str, dict[str, int]]:
+    """A document's text, and the numbers of its lines, where it is shown with numbers."""
+    found = [_NUMBERED_LINE.fullmatch(line) for line in body.splitlines()]
+    shown = [line for line in found if line is not None]
+    if not shown or len(shown) < len(found):
+        return body, {}
+    numbers: dict[str, int] = {}
+    for line in shown:
+        if line["number"]:
+            numbers.setdefault(line["line"] or "", int(line["number"]))
+    return "\n".join(line["line"] or "" for line in shown), numbers
+
+
+def _failures(text: str, listed: Mapping[int, str]) -> Iterator[Failure]:
     for trajectory in _TRAJECTORY.finditer(text):
-        why = _WHY.match(trajectory["body"])
-        if why:
+        told, why = _FELL_SHORT.match(trajectory["told"]), _WHY.match(trajectory["body"])
+        if told:
+            kind = _KIND.search(trajectory["body"])
+            yield Failure(
+                trajectory["id"],
+                tuple(listed[int(n)] for n in told["numbers"].split(",") if int(n) in listed),
+                kind["kind"].lower() if kind else "",
+            )
+        elif why:
             kind = _KIND.search(trajectory["body"], why.end())
             yield Failure(
                 trajectory["id"],

@@ -29,6 +29,7 @@ from skillgit.stages.comparison import build_comparison_pairs, shown_pairs
 from skillgit.stages.reflect import (
     Analysts,
     FailureAnalysis,
+    FailureFields,
     ReflectFields,
     SuccessAnalysis,
     run_minibatch_reflect,
@@ -77,6 +78,7 @@ def try_edits(
         meta_skill=setup.plan.slow_memory,
         workers=config.train.workers,
         analysts=NIGHT_ANALYSTS,
+        region=Region.LEARNED,
     )
     progress.begin("aggregate")
     merged = merge_patches(
@@ -160,7 +162,7 @@ def _unless_known(setup: Night, state: TrainingState, tried: Tried, step: int) -
 
 # ── How a night asks for edits: the analysts' prompts for bullets in a learned region.
 
-NIGHT_FAILURES = Prompt("night_failures", ReflectFields, FailureAnalysis)
+NIGHT_FAILURES = Prompt("night_failures", FailureFields, FailureAnalysis)
 NIGHT_SUCCESSES = Prompt("night_successes", ReflectFields, SuccessAnalysis)
 
 NIGHT_ANALYSTS = Analysts(NIGHT_FAILURES, NIGHT_SUCCESSES)

@@ -27,7 +27,7 @@ from skillgit.sleep.night.candidate import Tried, try_edits
 from skillgit.sleep.night.night_end import night_end
 from skillgit.sleep.night.plan import MEMORY_STEP, SKILL_STEP, Night
 from skillgit.stages.learning_rate import scheduled_learning_rate
-from skillgit.stages.rendering import failure_patterns
+from skillgit.stages.reasons import failure_patterns
 from skillgit.train import run_to_end
 from skillgit.training.state import Recorded, TrainingState, Transition
 from skillgit.training.step_record import result_fields, rolled_out, step_transition
