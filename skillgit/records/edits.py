@@ -183,7 +183,8 @@ class RawPatch(Record):
     """One analyst's patch, or the record that its answer could not be used (`parse_failure`).
 
     `dropped` says of each proposed item that was no edit why it was none. `document` is a whole
-    text in place of edits, `lapses` are for the skill's appendix.
+    text in place of edits, `lapses` are for the skill's appendix. `shortened` says what was shown
+    where all of it did not fit the model's context.
     """
 
     patch: Patch = Patch()
@@ -195,6 +196,7 @@ class RawPatch(Record):
     dropped: tuple[str, ...] = ()
     document: str = ""
     lapses: tuple[Lapse, ...] = ()
+    shortened: str = ""
 
 
 class LearningRate(Record):

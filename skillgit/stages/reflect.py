@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field, field_validator, model_validator
@@ -13,7 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 from skillgit.editing.document import Region
 from skillgit.editing.matching import LIST_MARK, fold
 from skillgit.editing.numbered_lines import NumberedSkill
-from skillgit.errors import BlockedError, CallError, ReplyError
+from skillgit.errors import BlockedError, CallError, ContextError, ReplyError
 from skillgit.prompting.answers import Answer, Count, Items, ItemsIfAny, Text, Texts, WholeNumbers
 from skillgit.prompting.edit_schema import EditAnswer, EditsAnswer, Number
 from skillgit.prompting.prompts import Optimizer, Prompt
@@ -41,6 +41,8 @@ from skillgit.stages.rendering import (
 
 PURPOSE = "reflect"
 PATTERN_CHARS = 300
+SHORTEST_ATTEMPT = 250
+"""Less of an attempt is not shown, however short a context is. Unit: characters."""
 SHORTEST_COPY = 20
 """What is shorter may stand in a prompt by chance. Unit: characters."""
 
@@ -312,10 +314,21 @@ def run_minibatch_reflect(
     }
 
     def analyse(minibatch: Minibatch) -> RawPatch | CallError:
+        result = ask(minibatch, max_chars)
+        for number, chars in _smaller(len(minibatch.graded), max_chars):
+            if not isinstance(result, ContextError):
+                break
+            result = ask(replace(minibatch, graded=minibatch.graded[:number]), chars)
+            if isinstance(result, RawPatch):
+                told = f"{number} of {len(minibatch.graded)} attempts, {chars} characters of each"
+                result = result.model_copy(update={"shortened": told})
+        return result
+
+    def ask(minibatch: Minibatch, chars: int) -> RawPatch | CallError:
         reasons = Reasons.of(minibatch.graded)
         shown = fields | {
             "reasons": reasons.shown(),
-            "trajectories": render_attempts(minibatch.graded, reasons.numbers_at, max_chars),
+            "trajectories": render_attempts(minibatch.graded, reasons.numbers_at, chars),
         }
         slot = f"{slots}{minibatch.source_type.value}/{minibatch.index}"
         prompt = who.prompt(minibatch.source_type)
@@ -335,6 +348,19 @@ def run_minibatch_reflect(
         else result
         for minibatch, result in zip(minibatches, results, strict=True)
     )
+
+
+def _smaller(attempts: int, max_chars: int) -> Iterator[tuple[int, int]]:
+    """What to show instead where a model's context is too short: fewer attempts, then less of one.
+
+    Unit: attempts, and characters of each.
+    """
+    while attempts > 1:
+        attempts //= 2
+        yield attempts, max_chars
+    while max_chars >= 2 * SHORTEST_ATTEMPT:
+        max_chars //= 2
+        yield attempts, max_chars
 
 
 def cut_minibatches(

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from skillgit.errors import BlockedError, CallError
+from skillgit.errors import BlockedError, CallError, ContextError
 from skillgit.prompting.prompts import load_prompts
 from skillgit.records import Edit, EditOp, GradedRollout, RawPatch, Skill, SourceType
 from skillgit.stages.reflect import RULE_WRITERS, cut_minibatches, run_minibatch_reflect
@@ -440,3 +440,37 @@ def test_equal_steps_ask_equal_questions(batch, skill, script) -> None:
     assert asked[0] == asked[1]
     seeds = {request.seed for request in model.requests}
     assert len(seeds) == len(model.requests)
+
+
+# ── a context that is too short ──────────────────────────────────────────────────────────────
+
+
+def only_takes(most: int):
+    def answer(request, call):
+        if len(request.messages[-1].content) > most:
+            raise ContextError("longer than the context")
+        return one_add()
+
+    return answer
+
+
+def test_a_minibatch_that_does_not_fit_the_context_is_made_smaller(graded, skill, script) -> None:
+    failures = [graded(f"f{i}", 0.0, answer="a" * 1_500) for i in range(8)]
+    optimizer, model = script(only_takes(7_500))
+    (patch,) = reflect(optimizer, failures, skill, minibatch_size=8)
+    assert [edit.content for edit in patch.patch.edits] == ["x"]
+    assert patch.shortened == "2 of 8 attempts, 2000 characters of each"
+    assert len(model.calls) == 3
+
+
+def test_then_less_of_one_attempt_is_shown(graded, skill, script) -> None:
+    optimizer, _ = script(only_takes(3_800))
+    (patch,) = reflect(optimizer, [graded("f0", 0.0, answer="a" * 4_000)], skill, max_chars=4_000)
+    assert patch.shortened.startswith("1 of 1 attempts, ")
+    assert patch.parse_failure is None
+
+
+def test_a_context_that_takes_nothing_is_a_call_that_failed(graded, skill, script) -> None:
+    optimizer, _ = script(only_takes(10))
+    with pytest.raises(BlockedError, match="longer than the context"):
+        reflect(optimizer, [graded("f0", 0.0)], skill)
