@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO ?= demo
 
-.PHONY: demo test lint format docs install clean
+.PHONY: demo test lint format docs evidence install clean
 
 # The stamp is newer than pyproject.toml exactly when what it names is installed.
 $(VENV)/.installed: pyproject.toml
@@ -37,6 +37,10 @@ format: install
 ## The reference pages and the man page, from the program itself.
 docs: install
 	$(BIN)/python -m skillgit.cli.app.reference
+
+## Trainings with small real models, by hand: hours on two cores, never in CI.
+evidence: install
+	$(BIN)/python benchmarks/evidence/run.py $(EVIDENCE)
 
 clean:
 	rm -rf $(VENV) $(DEMO) dist build

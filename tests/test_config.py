@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skillgit.config import parse_config, parse_configs
+from skillgit.config import Style, parse_config, parse_configs
 from skillgit.errors import ConfigError
 
 MODELS = """
@@ -89,3 +89,14 @@ def test_the_rule_that_was_called_pace_is_read_as_betting() -> None:
     tables = '[gate]\nrule = "pace"\n[sleep]\nrule = "pace"\n'
     config = parse_config(MODELS + SHARED + ONE + tables)
     assert config.gate.rule == config.sleep.gate.rule == "betting"
+
+
+def test_the_optimizer_alone_has_a_style_and_the_full_one_unless_told() -> None:
+    plain = MODELS.replace('model = "o"', 'model = "o"\nstyle = "plain"')
+    assert parse_config(ONE + SHARED + MODELS).optimizer.style is Style.FULL
+    assert parse_config(ONE + SHARED + plain).optimizer.style is Style.PLAIN
+    for_target = MODELS.replace('model = "t"', 'model = "t"\nstyle = "plain"')
+    assert "target: a style is for the optimizer" in refused(ONE + SHARED + for_target)
+    judge = '[judge]\nprovider = "simulated"\nmodel = "j"\nstyle = "plain"\n'
+    assert "judge: a style is for the optimizer" in refused(ONE + SHARED + MODELS + judge)
+    assert "style" in refused(ONE + SHARED + plain.replace('"plain"', '"terse"'))

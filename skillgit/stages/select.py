@@ -50,8 +50,9 @@ def rank_and_select(
 ) -> Selection:
     """The edits that pass, in the order they are tried, and those over the budget.
 
-    Within the budget nothing is asked, nor without `ask`: support decides then. Above it the optimizer's ranking decides; of a ranking
-    shorter than the budget nothing is made up: what it leaves out is cut.
+    Within the budget nothing is asked, nor without `ask`: support decides then. Above it the
+    optimizer's ranking decides; of a ranking shorter than the budget nothing is made up: what it
+    leaves out is cut.
     Shape: what is cut stays in its original order.
     Raises: BlockedError, BudgetError.
     """

@@ -269,6 +269,78 @@ def test_content_goes_after_the_line_of_its_anchor(doc: str, anchor: str, result
     assert applied(doc, add("- x", anchor)) == result
 
 
+# ── additions whose place is not there ───────────────────────────────────────────────────────
+
+
+def placed(doc: str, edit: Edit) -> tuple[str, Outcome]:
+    """The text and the outcome where a missing place is made up for."""
+    data, (outcome,) = apply_edits(doc.encode(), [edit], place_missing=True)
+    return data.decode(), outcome.outcome
+
+
+SECTIONS = "# A\n\n## Style\n\n- short\n\n### Tone\n\nCalm.\n\n## Sources\n\n- one\n"
+
+
+@pytest.mark.parametrize(
+    ("doc", "anchor", "result"),
+    [
+        (SECTIONS, "no such line", f"{SECTIONS}- x\n"),
+        (SECTIONS, "line 99", f"{SECTIONS}- x\n"),
+        (SECTIONS, "style", SECTIONS.replace("Calm.\n", "Calm.\n\n- x\n")),
+        (SECTIONS, "### tone ", SECTIONS.replace("Calm.\n", "Calm.\n\n- x\n")),
+        (SECTIONS, "#SOURCES", f"{SECTIONS}- x\n"),
+        (f"{SECTIONS}\n{GUIDANCE}", "nowhere", f"{SECTIONS}- x\n\n{GUIDANCE}"),
+        (f"{SECTIONS}\n{GUIDANCE}", "SOURCES", f"{SECTIONS}- x\n\n{GUIDANCE}"),
+        ("", "nowhere", "- x\n"),
+        ("# A\n- same\n# B\n- same\n", "- same", "# A\n- same\n# B\n- same\n- x\n"),
+        (f"{FRONTMATTER}# A\n\ntext\n", "nowhere", f"{FRONTMATTER}# A\n\ntext\n\n- x\n"),
+    ],
+)
+def test_an_addition_without_its_place_goes_to_the_end_of_the_section_it_names_or_of_the_body(
+    doc: str, anchor: str, result: str
+) -> None:
+    assert placed(doc, add("- x", anchor)) == (result, Outcome.PLACED_AT_END)
+    assert placed(result, add("- x", anchor)) == (result, Outcome.DUPLICATE)
+
+
+def test_an_addition_that_was_placed_is_recorded_without_the_anchor_that_was_not_there() -> None:
+    data, (outcome,) = apply_edits(b"# A\n\n- a\n", [add("- x", "nowhere")], place_missing=True)
+    assert outcome.edit == add("- x")
+    assert apply_edits(b"# A\n\n- a\n", [outcome.edit])[0] == data
+
+
+@pytest.mark.parametrize(
+    ("edit", "outcome"),
+    [
+        (replace("nowhere", "x"), Outcome.ANCHOR_MISSING),
+        (delete("nowhere"), Outcome.ANCHOR_MISSING),
+        (replace("- same", "x"), Outcome.ANCHOR_AMBIGUOUS),
+        (delete("- same"), Outcome.ANCHOR_AMBIGUOUS),
+        (add("x", "name: a"), Outcome.FRONTMATTER),
+        (add("x", "guidance"), Outcome.PROTECTED),
+        (add("x", "code"), Outcome.FENCE),
+        (add(" ", "nowhere"), Outcome.EMPTY),
+        (add("x" * (MAX_CONTENT + 1), "nowhere"), Outcome.TOO_LONG),
+        (add(GUIDANCE, "nowhere"), Outcome.PROTECTED),
+        (add("- same", "nowhere"), Outcome.DUPLICATE),
+    ],
+)
+def test_only_additions_are_placed_and_only_for_want_of_a_place(
+    edit: Edit, outcome: Outcome
+) -> None:
+    doc = f"{FRONTMATTER}# A\n- same\n# B\n- same\n\n```\ncode\n```\n\n{GUIDANCE}"
+    assert placed(doc, edit) == (doc, outcome)
+
+
+def test_what_finds_its_place_is_applied_there_as_ever() -> None:
+    doc = "# A\n- a\n- b\n"
+    assert placed(doc, add("- x", "- a")) == ("# A\n- a\n- x\n- b\n", Outcome.APPLIED)
+    assert placed(doc, add("- x", "-  a")) == (
+        "# A\n- a\n- x\n- b\n",
+        Outcome.APPLIED_NORMALIZED,
+    )
+
+
 @pytest.mark.parametrize("anchor", ["", "# A", "text"])
 @pytest.mark.parametrize("content", ["- x", "a rule", "## B\n\ntwo\n\n- x\n- y", "```\nx\n```"])
 def test_the_same_add_twice_is_a_duplicate(anchor: str, content: str) -> None:

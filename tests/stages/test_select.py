@@ -96,6 +96,14 @@ def test_without_a_usable_ranking_support_decides_and_failures_come_first(
     assert selection.reasoning.startswith("no usable ranking: ")
 
 
+def test_without_asking_support_decides_and_it_is_no_fallback(edits, skill, script) -> None:
+    optimizer, model = script(lambda request, call: {"selected_indices": [0]})
+    selection = rank_and_select(edits, 4, skill, optimizer, meta_skill="", ask=False)
+    assert (kept(selection), cut(selection), selection.fallback) == ("2413", "05", False)
+    assert selection.reasoning
+    assert model.calls == []
+
+
 def test_six_edits_with_a_budget_of_four_leave_two_over_budget(edits, skill, script) -> None:
     optimizer, _ = script(lambda request, call: {"selected_indices": [0, 1, 2, 3]})
     selection = select(edits, 4, skill, optimizer)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from skillgit.editing.layout import Region
 from skillgit.errors import DocumentError
 from skillgit.records import Edit, EditOp, Outcome, Skill, SkillDocument
 from skillgit.stages.update import check_skill, update_skill
@@ -17,6 +18,21 @@ SKILL = Skill(
 
 def add(content: str, target: str = "skill") -> Edit:
     return Edit(op=EditOp.ADD, target=target, content=content)
+
+
+def test_an_addition_without_its_place_is_kept_in_the_document_it_names() -> None:
+    lost = Edit(op=EditOp.ADD, target="brief/notes.md", anchor="no such line", content="- x")
+    candidate, (outcome,) = update_skill(SKILL, [lost])
+    assert outcome.outcome is Outcome.PLACED_AT_END
+    assert candidate.documents[1].data == b"# Notes\n\n- x\n"
+    assert candidate.main == SKILL.main
+
+
+def test_in_a_region_no_bullet_is_placed_elsewhere() -> None:
+    lost = Edit(op=EditOp.ADD, anchor="no such line", content="- x")
+    candidate, (outcome,) = update_skill(SKILL, [lost], region=Region.LEARNED)
+    assert outcome.outcome is not Outcome.PLACED_AT_END
+    assert b"# Brief\n" in candidate.main.data
 
 
 def test_each_edit_goes_to_the_document_it_names() -> None:

@@ -19,6 +19,7 @@ CHECKS: Mapping[str, Callable[[DoctorContext], Iterator[DoctorRow]]] = {
     "trust": setup.trust,
     "keys": setup.keys,
     "models": setup.models,
+    "style": setup.style,
     "notes": kept.notes,
     "ledger": kept.ledger,
     "best": kept.best,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from skillgit.cli.app.keys import find_key
+from skillgit.cli.app.keys import find_key, is_loopback
 from skillgit.cli.doctor.rows import DoctorContext, DoctorRow, bad, ok, warn
 from skillgit.cli.sessions.harvest import damage_lines, open_harvest_context
 from skillgit.cli.sessions.project import Project, open_project
 from skillgit.cli.sessions.training import runtime_of
 from skillgit.cli.show.output import count, say
-from skillgit.config import CONFIG_FILE, Config, ModelConfig, without_user_info
+from skillgit.config import CONFIG_FILE, Config, ModelConfig, Style, without_user_info
 from skillgit.errors import BlockedError, CallError, UserError
 from skillgit.evaluation.wiring import judge_config, role_model
 from skillgit.judges import Asks, read_judge
@@ -116,6 +116,18 @@ def models(context: DoctorContext) -> Iterator[DoctorRow]:
             yield warn(f"model {role.value}", f"{model.model}: not asked before you trust it", do)
         else:
             yield _answer(project, role, model)
+
+
+def style(context: DoctorContext) -> Iterator[DoctorRow]:
+    """Whether the optimizer is asked for as much as it can probably give."""
+    model = context.project.config.optimizer
+    if model.style is Style.PLAIN:
+        yield ok("style", "plain: one rule against each fault is asked for, and nothing else")
+    elif model.base_url is not None and is_loopback(model.base_url):
+        says = f"full, for {model.model} on this machine"
+        yield warn("style", says, 'If it is a small model, [optimizer] style = "plain" suits it.')
+    else:
+        yield ok("style", "full")
 
 
 def _asked(context: DoctorContext) -> list[tuple[Role, ModelConfig]]:

@@ -63,7 +63,7 @@ path = {_quoted(tasks)}{note}
 {_model(target)}
 
 [optimizer]         # the model that writes the edits
-{_model(optimizer)}
+{_model(optimizer)}{_style(optimizer)}
 
 {training}
 # [budget]
@@ -118,6 +118,12 @@ def _model(choice: ModelChoice) -> str:
             f"timeout = {LOCAL_TIMEOUT}       # seconds; a model on this machine may be slow"
         )
     return "\n".join(lines)
+
+
+def _style(optimizer: ModelChoice) -> str:
+    """A model on this machine may be too small to be asked for more than rules."""
+    note = "for a model of a few billion parameters: plain rules, nothing else"
+    return f'\n# style = "plain"   # {note}' if optimizer.is_local else ""
 
 
 def _quoted(text: str) -> str:

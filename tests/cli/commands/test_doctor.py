@@ -320,3 +320,21 @@ def test_unknown_records_of_transcripts_are_shown_when_asked_for(
     assert (code, found["transcripts"]["state"]) == (0, "warn")
     assert "hologram" in found["transcripts"]["says"]
     assert "hello" not in str(found)
+
+
+def test_it_advises_the_plain_style_for_an_optimizer_on_this_machine(
+    skillgit, trained: Path
+) -> None:
+    config = trained / "skillgit.toml"
+    text = config.read_text()
+    assert "ok    style" in skillgit("doctor", "--offline").out
+    local = text.replace(
+        '[optimizer]         # the model that writes the edits\nprovider = "simulated"',
+        '[optimizer]\nprovider = "openai"\nbase_url = "http://127.0.0.1:9/v1"',
+    )
+    assert local != text
+    config.write_text(local)
+    shown = skillgit("doctor", "--offline").out
+    assert 'style = "plain"' in shown
+    config.write_text(local.replace("[optimizer]", '[optimizer]\nstyle = "plain"'))
+    assert "plain: one rule against each fault" in skillgit("doctor", "--offline").out
