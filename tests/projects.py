@@ -53,6 +53,7 @@ provider = "simulated"
 model = "sim-optimizer"
 [train]
 epochs = 2
+seed = 3
 batch_size = 4
 minibatch_size = 2
 workers = 4

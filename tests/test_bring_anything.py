@@ -19,10 +19,11 @@ from projects import CONFIG, TOPICS, Project, brief_tasks
 
 from skillgit.config import parse_config
 from skillgit.evaluation.wiring import Runtime
+from skillgit.history import StepNote
 from skillgit.models.journal import Journal
 from skillgit.models.simulated.server import ServerSettings, SimulatedServer, running
 from skillgit.prompting.prompts import load_prompts
-from skillgit.records import Action
+from skillgit.records import Action, EditOp
 from skillgit.runtime.progress import Progress
 from skillgit.store.git.repository import open_repository
 from skillgit.store.git_store import GitStore
@@ -42,6 +43,9 @@ found = "## key risks" in answer.lower()
 reason = "" if found else 'needs a section headed "Key Risks"'
 print(json.dumps({"hard": float(found), "reason": reason}))
 """
+
+
+JUDGE = {"kind": "rule", "checks": [{"op": "section_present", "arg": "Key Risks"}]}
 
 
 @pytest.fixture(scope="module")
@@ -171,9 +175,48 @@ def test_a_multiple_choice_is_judged_by_the_option_named(
     assert actions(trained(project, over_http(server, path="tasks/t.jsonl")))[-1] is Action.END
 
 
+# ── optimizers ───────────────────────────────────────────────────────────────────────────────
+
+
+def steps(records: list[Recorded]) -> list[StepNote]:
+    return [line for r in records for line in r.entry.lines if isinstance(line, StepNote)]
+
+
+def test_a_small_optimizer_is_asked_for_rules_alone(
+    server: SimulatedServer, tmp_path: Path
+) -> None:
+    project = Project(tmp_path / "repo")
+    checks = [{"op": "section_present", "arg": "Key Risks"}, {"op": "contains", "arg": "TL;DR"}]
+    write_all(project, {"tasks/t.jsonl": lines(judged({"kind": "rule", "checks": checks}))})
+    config = over_http(server, path="tasks/t.jsonl").replace("epochs = 1", "epochs = 3")
+    config = config.replace("[optimizer]\n", '[optimizer]\nstyle = "plain"\n')
+    done = trained(project, config)
+    assert actions(done)[-1] is Action.END
+    assert max(scores(done)) > scores(done)[0] == 0.0
+    asked = {name for step in steps(done) for name in step.prompts}
+    assert asked == {"reflect_plain"}
+    tried = [outcome.edit for step in steps(done) for outcome in step.edits]
+    assert tried
+    assert {edit.op for edit in tried} == {EditOp.ADD}
+    assert all(edit.rationale for edit in tried if edit.support_count)
+
+
+@pytest.mark.parametrize("refuses", [("json_schema",), ("json_schema", "json_object")], ids=len)
+def test_an_endpoint_that_takes_no_schema_is_told_it_in_words(
+    refuses: tuple[Any, ...], tmp_path: Path
+) -> None:
+    project = Project(tmp_path / "repo")
+    write_all(project, {"tasks/t.jsonl": lines(judged(JUDGE))})
+    with running(ServerSettings(refuses=refuses), FixedClock()) as poor:
+        done = trained(
+            project, over_http(poor, path="tasks/t.jsonl").replace("epochs = 1", "epochs = 2")
+        )
+    assert actions(done)[-1] is Action.END
+    assert any(patch.patch.edits for step in steps(done) for patch in step.raw_patches)
+
+
 # ── readers ──────────────────────────────────────────────────────────────────────────────────
 
-JUDGE = {"kind": "rule", "checks": [{"op": "section_present", "arg": "Key Risks"}]}
 SPLITS = ("train",) * 4 + ("val",) * 4 + ("test",) * 2
 PROMPTS = tuple(f"Write a brief on {topic}." for topic in TOPICS[: len(SPLITS)])
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from scripted import (
     dies_next,
     requests,
     text_at,
+    title_of,
     trained_refs,
 )
 
@@ -19,7 +21,7 @@ from skillgit.config import parse_config
 from skillgit.editing.document import Document, region_text
 from skillgit.editing.layout import Region
 from skillgit.errors import ConfigError
-from skillgit.records import Action, Outcome
+from skillgit.records import Action, ModelRequest, Outcome
 from skillgit.stages.appendix import notes_of
 from skillgit.stages.rewrite import WHOLE
 from skillgit.train import train
@@ -50,7 +52,7 @@ def notes_in(records: list[Recorded]) -> list[object]:
 
 
 def test_accumulation_reflects_on_several_batches_before_one_update(tmp_path: Path) -> None:
-    project = project_of(tmp_path, CONFIG + "accumulation = 2\n")
+    project = project_of(tmp_path, CONFIG + "accumulation = 2\nstop_when_perfect = false\n")
     records = project.train()
     steps = [r for r in records if r.note]
     assert [r.entry.step for r in steps] == [1, 2]
@@ -85,8 +87,18 @@ def test_suggestions_are_followed_by_a_rewrite(tmp_path: Path) -> None:
 
 
 def test_the_rewrite_sees_the_suggestions_the_buffer_and_the_memory(tmp_path: Path) -> None:
-    project, models = project_of(tmp_path, SUGGESTIONS), Scripted()
-    project.train(wrap=models)
+    harmful = json.dumps({"document": "# Brief\n\n- Keep every answer under 3 words."})
+    confidence = {"op": "add", "content": "- State your confidence level."}
+    always = answers(FailureAnalysis={"edits": [KEY_RISKS, confidence]})
+
+    def say(request: ModelRequest) -> str | None:
+        is_first = (
+            title_of(request) == "RewrittenDocument" and len(models.asked("RewrittenDocument")) == 1
+        )
+        return harmful if is_first else always(request)
+
+    models = Scripted(say)
+    project_of(tmp_path, SUGGESTIONS).train(wrap=models)
     prompts = models.asked("RewrittenDocument")
     assert any('"op":"add"' in prompt for prompt in prompts)
     assert any("### Step 1 — REJECT" in prompt for prompt in prompts)

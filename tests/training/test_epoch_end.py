@@ -29,7 +29,10 @@ from skillgit.training.cost_estimate import most_calls
 from skillgit.training.resume import open_run
 from skillgit.training.state import Recorded, load_state
 
-FOUR = CONFIG.replace("epochs = 2", "epochs = 4") + "stop_when_perfect = false\n"
+FOUR = (
+    CONFIG.replace("epochs = 2", "epochs = 4").replace("seed = 3", "seed = 6")
+    + "stop_when_perfect = false\n"
+)
 GUIDANCE = "<!-- SLOW_UPDATE_START -->"
 
 
@@ -142,7 +145,8 @@ def test_the_same_tasks_are_attempted_with_both_skills_and_the_same_luck(
 
 
 def test_unmeasured_current_is_measured_before_the_gate_compares_with_it(tmp_path: Path) -> None:
-    project = Project(tmp_path / "project", config=FOUR)
+    obedient = "[target.simulation]\nobedience = 1.0\n"
+    project = Project(tmp_path / "project", config=FOUR + obedient)
     harmful = {"op": "add", "content": "- Keep every answer under 3 words."}
     edit: dict[str, str] = KEY_RISKS
     others = answers(SuccessAnalysis={"edits": []}, SlowUpdateGuidance=guidance("- Be kind."))
@@ -254,7 +258,7 @@ def test_an_unusable_memory_keeps_the_one_before_and_says_so(tmp_path: Path) -> 
         asked += 1
         return '{"memory": "Short edits work."}' if asked == 1 else "I have nothing to add."
 
-    project = Project(tmp_path / "project", config=FOUR.replace("seed", "#"))
+    project = Project(tmp_path / "project", config=FOUR)
     records = project.train(wrap=Scripted(say))
     notes = [line for line in lines_of(records, MetaSkillNote) if isinstance(line, MetaSkillNote)]
     assert [note.text for note in notes] == ["Short edits work."] * 3
