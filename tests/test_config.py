@@ -100,3 +100,20 @@ def test_the_optimizer_alone_has_a_style_and_the_full_one_unless_told() -> None:
     judge = '[judge]\nprovider = "simulated"\nmodel = "j"\nstyle = "plain"\n'
     assert "judge: a style is for the optimizer" in refused(ONE + SHARED + MODELS + judge)
     assert "style" in refused(ONE + SHARED + plain.replace('"plain"', '"terse"'))
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ('[train]\nupdate_mode = "rewrite_from_suggestions"\n', "train.update_mode"),
+        ("[reflect]\nskill_aware = true\n", "reflect.skill_aware"),
+        ('[lr]\nmode = "autonomous"\n', "lr.mode"),
+    ],
+)
+def test_the_plain_style_goes_with_no_calls_but_its_own(table: str, key: str) -> None:
+    plain = MODELS.replace("[optimizer]", '[optimizer]\nstyle = "plain"')
+    assert plain != MODELS
+    assert key in refused(ONE + SHARED + plain + table)
+    looks_back = parse_config(ONE + SHARED + plain).looks_back
+    assert not any(looks_back)
+    assert parse_config(ONE + SHARED + MODELS).looks_back.slow_update

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, get_args, get_origin
+from typing import Any, NamedTuple, Self, get_args, get_origin
 
 from pydantic import ValidationError, model_validator
 
@@ -15,6 +15,7 @@ from skillgit.config.sources import ModelConfig, RepoConfig, SkillConfig, Style,
 from skillgit.config.training import (
     GateConfig,
     LrConfig,
+    LrMode,
     MetaSkillConfig,
     ReflectConfig,
     SlowUpdateConfig,
@@ -25,6 +26,13 @@ from skillgit.errors import ConfigError, did_you_mean
 from skillgit.records import Record
 
 CONFIG_FILE = "skillgit.toml"
+
+
+class LooksBack(NamedTuple):
+    """The memories that an epoch's end renews."""
+
+    slow_update: bool
+    meta_skill: bool
 
 
 class Config(Record):
@@ -61,6 +69,28 @@ class Config(Record):
                 raise ValueError(f'{role}: provider "{model.provider}" is for the target')
             if model is not None and model.environment is not None:
                 raise ValueError(f"{role}: an environment is for the target")
+        return self
+
+    @property
+    def looks_back(self) -> LooksBack:
+        """Which memories an epoch's end renews; the plain style asks for none."""
+        asks = self.optimizer.style is Style.FULL
+        return LooksBack(
+            slow_update=asks and self.slow_update.enabled,
+            meta_skill=asks and self.meta_skill.enabled,
+        )
+
+    @model_validator(mode="after")
+    def _a_plain_optimizer_only_writes_rules(self) -> Self:
+        if self.optimizer.style is not Style.PLAIN:
+            return self
+        for key, asked in (
+            ("train.update_mode", self.train.update_mode is not UpdateMode.PATCH),
+            ("reflect.skill_aware", self.reflect.skill_aware),
+            ("lr.mode", self.lr.mode is LrMode.AUTONOMOUS),
+        ):
+            if asked:
+                raise ValueError(f'{key}: optimizer.style = "plain" asks for rules alone')
         return self
 
     @model_validator(mode="after")

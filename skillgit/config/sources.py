@@ -127,8 +127,9 @@ class ModelConfig(Record):
     """With `provider = "command"`: the names of the variables that the program sees, with PATH."""
     style: Style = Style.FULL
     """For the optimizer: what it is asked for. `full` edits any line of the skill, and merges, ranks
-    and looks back in calls of its own; `plain` asks for one rule against each fault, and leaves
-    the rest to the program: for models of a few billion parameters."""
+    and looks back in calls of its own; `plain` asks for one rule against each fault, leaves
+    merging and ranking to the program, and looks back on nothing: for models of a few billion
+    parameters."""
     environment: str | None = None
     """What the target does its tasks in, by name; without it, a `chat` with the model, or the
     program (`command`)."""

@@ -177,13 +177,13 @@ def _epoch_end_calls(setup: Training, epochs: int, price: Price) -> Counter[Role
     Guidance is measured at once, or as current before the next gate: once for each epoch's end.
     """
     config = setup.config
-    memories = config.slow_update.enabled + config.meta_skill.enabled
+    memories = config.looks_back.slow_update + config.looks_back.meta_skill
     calls: Counter[Role] = Counter()
     if not memories:
         return calls
     calls += price.attempts(price.compared, 2 * epochs)
     calls[Role.OPTIMIZER] += epochs * memories
-    if config.slow_update.enabled:
+    if config.looks_back.slow_update:
         calls += price.attempts(setup.tasks.val, epochs * config.gate.repeats)
     return calls
 
@@ -271,7 +271,7 @@ def _longest(setup: Training, role: Role) -> Usage:
     target_answer = config.target.max_tokens or LONGEST_ANSWERS[Role.TARGET]
     turns = max((1 + len(task.turns) for task in setup.tasks.tasks), default=1)
     shown = config.train.minibatch_size * config.reflect.max_chars // 4
-    if config.slow_update.enabled or config.meta_skill.enabled:
+    if config.looks_back.slow_update or config.looks_back.meta_skill:
         compared = 2 * config.slow_update.samples * config.slow_update.max_chars // 4
         shown = max(shown, skill + compared)
     prompt = {

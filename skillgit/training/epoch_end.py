@@ -62,7 +62,7 @@ def epoch_end(setup: Training, state: TrainingState) -> Transition:
     Raises: BlockedError when nothing of the comparison comes back; BudgetError.
     """
     config = setup.config
-    looks_back = config.slow_update.enabled or config.meta_skill.enabled
+    looks_back = config.looks_back.slow_update or config.looks_back.meta_skill
     if state.epoch_start is None or not looks_back:
         return _transition(setup, state, state, [], [], None)
     account = setup.account(state.step)
@@ -75,9 +75,9 @@ def epoch_end(setup: Training, state: TrainingState) -> Transition:
         lines.append(comparison)
         nothing = Renewal.NO_PAIRS
     outcomes: list[_Outcome] = []
-    if config.slow_update.enabled:
+    if config.looks_back.slow_update:
         outcomes.append(_update_slowly(epoch, pairs, nothing))
-    if config.meta_skill.enabled:
+    if config.looks_back.meta_skill:
         outcomes.append(_remember(epoch, pairs, nothing, outcomes))
     lines += [outcome.note for outcome in outcomes]
     after = outcomes[-1].state

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from skillgit.config import Style
 from skillgit.editing.document import Region
 from skillgit.prompting.prompts import Optimizer, Prompt
 from skillgit.records import (
@@ -27,6 +28,7 @@ from skillgit.sleep.night.plan import MAX_EDITS, Night
 from skillgit.stages.aggregate import merge_patches
 from skillgit.stages.comparison import build_comparison_pairs, shown_pairs
 from skillgit.stages.reflect import (
+    RULE_WRITERS,
     Analysts,
     FailureAnalysis,
     FailureFields,
@@ -62,6 +64,7 @@ def try_edits(
 ) -> Tried:
     """Reflect, aggregate, select and update, for the learned region of one document."""
     config, progress = setup.config, setup.evaluator.progress
+    is_plain = config.optimizer.style is Style.PLAIN
     current = _with_document(state.current.skill, path)
     shown = shown_to_edit(current, path)
     progress.begin("reflect")
@@ -77,7 +80,7 @@ def try_edits(
         step_buffer=_feedback(setup, state, graded),
         meta_skill=setup.plan.slow_memory,
         workers=config.train.workers,
-        analysts=NIGHT_ANALYSTS,
+        analysts=RULE_WRITERS if is_plain else NIGHT_ANALYSTS,
         region=Region.LEARNED,
     )
     progress.begin("aggregate")
@@ -88,6 +91,7 @@ def try_edits(
         merge_batch_size=config.train.merge_batch_size,
         workers=config.train.workers,
         meta_skill=setup.plan.slow_memory,
+        ask=not is_plain,
     )
     named = [_naming(edit, path, setup.plan.memory) for edit in merged.edits]
     settled = {
@@ -96,7 +100,12 @@ def try_edits(
     fresh = [edit for i, edit in enumerate(named) if i not in settled]
     progress.begin("select")
     selection = rank_and_select(
-        fresh, MAX_EDITS, shown, optimizer, meta_skill=setup.plan.slow_memory
+        fresh,
+        MAX_EDITS,
+        shown,
+        optimizer,
+        meta_skill=setup.plan.slow_memory,
+        ask=not is_plain,
     )
     candidate, done = update_within(
         current, selection.edits, max_tokens=config.skill.max_tokens, region=Region.LEARNED
