@@ -306,7 +306,7 @@ def test_in_the_plain_style_rules_alone_are_asked_for(tmp_path: Path) -> None:
 
 def test_in_the_plain_style_the_best_supported_rules_are_taken(tmp_path: Path) -> None:
     rules = [{"fault": n, "rule": rule} for n, rule in enumerate(["Be kind.", "Be brief."], 1)]
-    config = PLAIN + '[lr]\nmode = "constant"\nmax = 1\n'
+    config = PLAIN + "[lr]\nmax = 1\nmin = 1\n"
     say = answers(PlainAnalysis={"rules": rules})
     first = project_of(tmp_path, config).train(wrap=Scripted(say))[1].note
     assert first is not None

@@ -237,9 +237,9 @@ class Beside(Proposing):
 def test_a_rule_that_answers_no_reason_is_not_tried_and_stands_in_the_note(house: House) -> None:
     house.sleep(asks(), stand_ins=Beside(CHECKED).as_optimizer)
     assert "Write a heading." not in house.git("show", "skillopt/night-1:skills/notes/SKILL.md")
-    notes = house.git("log", "--notes=skillopt", "--format=%N", "skillopt/run/night-1")
-    step = json.loads(next(line for line in notes.splitlines() if '"kind":"step"' in line))
-    outcomes = {o["edit"]["content"]: o["outcome"] for o in step["edits"]}
+    notes = house.git("log", "--notes=skillopt-night", "--format=%N", "skillopt/run/night-1")
+    steps = [json.loads(line) for line in notes.splitlines() if '"kind":"step"' in line]
+    outcomes = {o["edit"]["content"]: o["outcome"] for step in steps for o in step.get("edits", ())}
     assert outcomes[CHECKED] == "applied"
     assert outcomes["Write a heading."] == "unsupported"
 
