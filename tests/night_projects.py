@@ -310,6 +310,17 @@ class Proposing:
         return {Role.OPTIMIZER: self}
 
 
+class OnlyMemory(Proposing):
+    """An optimizer that has an idea for the memory file alone."""
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        first = request.messages[0].content.partition("## The documents")[2]
+        at_skill = first.find("SKILL.md`") < first.find("```") if "SKILL.md`" in first else False
+        if at_skill and (request.answer_schema or {}).get("title") == "FailureAnalysis":
+            return ModelReply(text='{"reasoning": "", "failure_summary": [], "edits": []}')
+        return super().complete(request)
+
+
 CHECKED = 'Close with a line "Checked: yes".'
 OWNER = 'Close with a line "Owner: me".'
 HARMFUL = "Keep every answer under five words."

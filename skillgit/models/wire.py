@@ -29,7 +29,7 @@ def to_payload(request: ModelRequest, request_form: RequestForm) -> dict[str, Js
     """The body of a request, with only what this form sends."""
     payload: dict[str, JsonValue] = {
         "model": request.model,
-        "messages": [_message(message) for message in _with_schema(request, request_form)],
+        "messages": [_message(message) for message in _messages(request, request_form)],
     }
     if request.tools:
         payload["tools"] = [_tool(tool) for tool in request.tools]
@@ -44,10 +44,15 @@ def to_payload(request: ModelRequest, request_form: RequestForm) -> dict[str, Js
     return payload
 
 
-def _with_schema(request: ModelRequest, request_form: RequestForm) -> tuple[Message, ...]:
-    """The messages, the last with the answer's schema in words where nothing else carries it."""
-    carried = request_form.answer not in (AnswerForm.OBJECT, AnswerForm.FREE)
-    if request.answer_schema is None or carried or not request.messages:
+def _messages(request: ModelRequest, request_form: RequestForm) -> tuple[Message, ...]:
+    if request_form.answer in (AnswerForm.OBJECT, AnswerForm.FREE):
+        return with_schema(request)
+    return request.messages
+
+
+def with_schema(request: ModelRequest) -> tuple[Message, ...]:
+    """The messages, the last with the answer's schema in words, for where nothing else carries it."""
+    if request.answer_schema is None or not request.messages:
         return request.messages
     *before, last = request.messages
     if _has_schema(last.content, request.answer_schema):

@@ -5,20 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from night_projects import CHECKED, CONFIG, MEMORY, SKILL, House, Proposing, asks, make_house
-
-from skillgit.records import ModelReply, ModelRequest
-
-
-class OnlyMemory(Proposing):
-    """An optimizer that has an idea for the memory file alone."""
-
-    def complete(self, request: ModelRequest) -> ModelReply:
-        first = request.messages[0].content.partition("## The documents")[2]
-        at_skill = first.find("SKILL.md`") < first.find("```") if "SKILL.md`" in first else False
-        if at_skill and (request.answer_schema or {}).get("title") == "FailureAnalysis":
-            return ModelReply(text='{"reasoning": "", "failure_summary": [], "edits": []}')
-        return super().complete(request)
+from night_projects import (
+    CHECKED,
+    CONFIG,
+    MEMORY,
+    SKILL,
+    House,
+    OnlyMemory,
+    Proposing,
+    asks,
+    make_house,
+)
 
 
 def house_with(tmp_path: Path, files: dict[str, str], links: dict[str, str]) -> House:

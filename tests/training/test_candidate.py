@@ -21,7 +21,7 @@ from skillgit.config import parse_config
 from skillgit.editing.document import Document, region_text
 from skillgit.editing.layout import Region
 from skillgit.errors import ConfigError
-from skillgit.records import Action, ModelRequest, Outcome
+from skillgit.records import Action, EditOp, ModelRequest, Outcome
 from skillgit.stages.appendix import notes_of
 from skillgit.stages.rewrite import WHOLE
 from skillgit.train import train
@@ -242,6 +242,81 @@ def test_without_a_learning_rate_every_edit_is_tried_and_nothing_is_ranked(tmp_p
     assert not models.asked("Ranking")
 
 
+# ── edits that are not made as they were meant ───────────────────────────────────────────────
+
+
+def test_an_edit_that_answers_no_reason_is_unsupported_and_the_next_step_is_told(
+    tmp_path: Path,
+) -> None:
+    beside = {"op": "add", "line": 0, "text": "- Write a title.", "reasons": []}
+    say = answers(FailureAnalysis={"edits": [KEY_RISKS, beside]}, SuccessAnalysis=NOTHING)
+    models, project = Scripted(say), project_of(tmp_path, CONFIG)
+    first = project.train(wrap=models)[1].note
+    assert first is not None
+    outcomes = {o.edit.content: o.outcome for o in first.edits}
+    assert outcomes == {
+        "- Write a title.": Outcome.UNSUPPORTED, KEY_RISKS["content"]: Outcome.APPLIED,
+    }  # fmt: skip
+    assert "Write a title." not in text_at(project)
+    assert any(
+        "Not made:" in prompt and 'Write a title.": it answers no reason' in prompt
+        for prompt in models.asked("FailureAnalysis")
+    )
+
+
+@pytest.mark.parametrize(
+    ("anchor", "above"),
+    [("## Style", "- Write in full sentences."), ("A line that nobody wrote.", "- Be kind.")],
+)
+def test_an_addition_whose_place_is_not_found_goes_to_an_end(
+    tmp_path: Path, anchor: str, above: str
+) -> None:
+    skill = SKILL_TEXT.replace("## Style", "## style") + "\n## Tone\n\n- Be kind.\n"
+    say = answers(FailureAnalysis={"edits": [{**KEY_RISKS, "anchor": anchor}]})
+    project = project_of(tmp_path, CONFIG, skill=skill)
+    records = project.train(wrap=Scripted(say))
+    assert records[1].note is not None
+    (outcome,) = [o for o in records[1].note.edits if o.edit.content == KEY_RISKS["content"]]
+    assert outcome.outcome is Outcome.PLACED_AT_END
+    assert outcome.edit.anchor == ""
+    assert records[1].entry.action is Action.ACCEPT_NEW_BEST
+    assert f"{above}\n{KEY_RISKS['content']}\n" in text_at(project, "skillopt/best")
+
+
+# ── the plain style ──────────────────────────────────────────────────────────────────────────
+
+PLAIN = CONFIG.replace('model = "sim-optimizer"', 'model = "sim-optimizer"\nstyle = "plain"')
+
+
+def test_in_the_plain_style_rules_alone_are_asked_for(tmp_path: Path) -> None:
+    project, models = project_of(tmp_path, PLAIN), Scripted()
+    records = project.train(wrap=models)
+    titles = {title_of(request) for request in models.requests}
+    assert "PlainAnalysis" in titles
+    assert not titles & {
+        "FailureAnalysis", "SuccessAnalysis", "MergedPatch", "Ranking", "LearningRateDecision",
+    }  # fmt: skip
+    best = records[-1].entry.state.best.score
+    assert best is not None
+    assert best > 0.0
+    edits = [o.edit for r in records if r.note for o in r.note.edits]
+    assert edits
+    assert {edit.op for edit in edits} == {EditOp.ADD}
+
+
+def test_in_the_plain_style_the_best_supported_rules_are_taken(tmp_path: Path) -> None:
+    rules = [{"fault": n, "rule": rule} for n, rule in enumerate(["Be kind.", "Be brief."], 1)]
+    config = PLAIN + "[lr]\nmax = 1\nmin = 1\n"
+    say = answers(PlainAnalysis={"rules": rules})
+    first = project_of(tmp_path, config).train(wrap=Scripted(say))[1].note
+    assert first is not None
+    by_outcome = {o.outcome: o.edit for o in first.edits}
+    assert by_outcome[Outcome.APPLIED].support_count >= max(
+        o.edit.support_count for o in first.edits
+    )
+    assert Outcome.OVER_BUDGET in by_outcome
+
+
 # ── notes on lapses ──────────────────────────────────────────────────────────────────────────
 
 
@@ -352,6 +427,7 @@ MODES = {
     "accumulation": CONFIG + "accumulation = 2\n",
     "autonomous": CONFIG + '[lr]\nmode = "autonomous"\n',
     "aware": AWARE + "appendix_max = 1\n",
+    "plain": PLAIN,
 }
 
 

@@ -37,6 +37,18 @@ def test_what_changes_a_run_is_part_of_what_it_is(added: str, key: str) -> None:
     assert difference.startswith(f"{key}: ")
 
 
+def with_style(style: str) -> str:
+    return CONFIG.replace('model = "sim-optimizer"', f'model = "sim-optimizer"\nstyle = "{style}"')
+
+
+def test_the_plain_style_makes_another_run_and_the_full_one_the_same() -> None:
+    plain, full = identity(with_style("plain")), identity(with_style("full"))
+    assert full == identity(CONFIG)
+    assert "style" not in full["optimizer"]  # type: ignore[operator]
+    (difference,) = differences(full, plain)
+    assert difference.startswith("optimizer.style: ")
+
+
 def test_epochs_and_workers_do_not_make_another_run() -> None:
     other = CONFIG.replace("epochs = 2", "epochs = 9").replace("workers = 4", "workers = 2")
     assert identity(other) == identity(CONFIG)

@@ -38,6 +38,7 @@ from skillgit.stages.reflect import (
 )
 from skillgit.stages.select import rank_and_select
 from skillgit.stages.step_buffer import format_step_buffer
+from skillgit.stages.support import unsupported
 from skillgit.stages.update import update_within
 from skillgit.training.state import TrainingState
 
@@ -114,6 +115,10 @@ def try_edits(
         *done,
         *(EditOutcome(edit=e, outcome=Outcome.OVER_BUDGET) for e in selection.over_budget),
         *(EditOutcome(edit=named[i], outcome=outcome) for i, outcome in settled.items()),
+        *(
+            EditOutcome(edit=_naming(e, path, setup.plan.memory), outcome=Outcome.UNSUPPORTED)
+            for e in unsupported(raw_patches)
+        ),
     )
     tried = Tried(candidate, outcomes, raw_patches, merged.fallback, selection)
     if not any(outcome.outcome.changed_text for outcome in done):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from skillgit.errors import CallError, WaitingError
 from skillgit.models.paid import request_hash
+from skillgit.models.wire import with_schema
 from skillgit.records import ModelReply, ModelRequest
 
 ANSWER = ".answer.md"
@@ -53,7 +54,7 @@ class Handoff:
     def _write(self, question: Path, request: ModelRequest) -> None:
         if question.exists():
             return
-        text = "\n\n".join(message.content for message in request.messages)
+        text = "\n\n".join(message.content for message in with_schema(request))
         new = question.with_suffix(".new")
         new.touch(mode=0o600)
         new.write_text(text.rstrip() + "\n", "utf-8")

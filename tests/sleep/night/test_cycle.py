@@ -1,9 +1,20 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from night_projects import CHECKED, CONFIG, SKILL, House, Proposing, ask, asks, make_house
+from night_projects import (
+    CHECKED,
+    CONFIG,
+    SKILL,
+    House,
+    OnlyMemory,
+    Proposing,
+    ask,
+    asks,
+    make_house,
+)
 
 from skillgit.errors import TaskError
 from skillgit.records import Action, EditOp, ModelReply, ModelRequest, Role
@@ -195,7 +206,7 @@ def test_the_slow_memory_is_written_and_read(house: House) -> None:
 def test_a_repository_without_a_memory_file_gets_one_if_a_rule_goes_there(tmp_path: Path) -> None:
     files = {"skills/notes/SKILL.md": SKILL, "skillgit.toml": CONFIG}
     house = make_house(tmp_path / "repo", files)
-    house.sleep(asks())
+    house.sleep(asks(), stand_ins=OnlyMemory(CHECKED).as_optimizer)
     changed = house.git("diff", "--name-only", "main...skillopt/night-1").split()
     assert changed == ["AGENTS.md"]
     lines = house.git("show", "skillopt/night-1:AGENTS.md").splitlines()
@@ -209,6 +220,28 @@ def test_every_edit_of_a_report_names_skill_or_memory(house: House) -> None:
     assert everything
     assert {edit.target for edit in everything} <= {"skill", "memory"}
     assert any(edit.op is EditOp.ADD for edit in report.edits)
+
+
+class Beside(Proposing):
+    """An optimizer that also proposes a rule for which it names no reason."""
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        reply = super().complete(request)
+        if (request.answer_schema or {}).get("title") != "FailureAnalysis":
+            return reply
+        answer = json.loads(reply.text)
+        beside = {"op": "add", "line": 0, "text": "Write a heading.", "reasons": []}
+        return ModelReply(text=json.dumps({**answer, "edits": [*answer["edits"], beside]}))
+
+
+def test_a_rule_that_answers_no_reason_is_not_tried_and_stands_in_the_note(house: House) -> None:
+    house.sleep(asks(), stand_ins=Beside(CHECKED).as_optimizer)
+    assert "Write a heading." not in house.git("show", "skillopt/night-1:skills/notes/SKILL.md")
+    notes = house.git("log", "--notes=skillopt-night", "--format=%N", "skillopt/run/night-1")
+    steps = [json.loads(line) for line in notes.splitlines() if '"kind":"step"' in line]
+    outcomes = {o["edit"]["content"]: o["outcome"] for step in steps for o in step.get("edits", ())}
+    assert outcomes[CHECKED] == "applied"
+    assert outcomes["Write a heading."] == "unsupported"
 
 
 class Asked:

@@ -49,6 +49,16 @@ def test_a_question_waits_until_its_answer_lies_beside_it(tmp_path: Path) -> Non
     assert Handoff(tmp_path).complete(question("What now?")).text == "This."
 
 
+def test_a_question_says_what_its_answer_looks_like(tmp_path: Path) -> None:
+    handoff = Handoff(tmp_path)
+    schema = {"title": "SlowMemory", "type": "object"}
+    with pytest.raises(WaitingError):
+        handoff.complete(question("What now?").model_copy(update={"answer_schema": schema}))
+    (file,) = handoff.waiting()
+    assert file.read_text().startswith("What now?\n")
+    assert json.dumps(schema) in file.read_text()
+
+
 def test_an_answer_that_is_no_text_is_a_call_that_failed(tmp_path: Path) -> None:
     handoff = Handoff(tmp_path)
     with pytest.raises(WaitingError):
