@@ -21,6 +21,7 @@ _UNMATCHED = (
     Outcome.FENCE,
     Outcome.EMPTY,
     Outcome.TOO_LONG,
+    Outcome.UNSUPPORTED,
 )
 
 
