@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from skillgit.store.git.repository import open_repository
-from skillgit.store.remotes.remotes import Leak, leaks
+from skillgit.store.remotes.remotes import PrivatePush, leaks
 
 NIGHT = ("refs/heads/skillopt/night-7", "refs/notes/skillopt-night", "refs/skillopt/sleep")
 
@@ -20,7 +20,7 @@ def nights(repo: Path, git) -> Path:
     return repo
 
 
-def found(repo: Path) -> list[Leak]:
+def found(repo: Path) -> list[PrivatePush]:
     return leaks(open_repository(repo).git)
 
 
@@ -30,7 +30,7 @@ def test_a_plain_remote_is_sent_nothing_private(nights: Path) -> None:
 
 def test_a_mirror_is_sent_everything(nights: Path, git) -> None:
     git("config", "remote.origin.mirror", "true")
-    assert found(nights) == [Leak(remote="origin", setting="mirror = true", refs=NIGHT)]
+    assert found(nights) == [PrivatePush(remote="origin", setting="mirror = true", refs=NIGHT)]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_refspec_that_takes_nights_along_is_named_with_what_it_sends(
     nights: Path, git, refspec: str, refs: tuple[str, ...]
 ) -> None:
     git("config", "remote.origin.push", refspec)
-    assert found(nights) == [Leak(remote="origin", setting=f"push = {refspec}", refs=refs)]
+    assert found(nights) == [PrivatePush(remote="origin", setting=f"push = {refspec}", refs=refs)]
 
 
 @pytest.mark.parametrize(
