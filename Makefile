@@ -22,7 +22,7 @@ demo: install
 
 ## Everything a change has to pass.
 test: lint
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 lint: install
 	$(BIN)/ruff check

@@ -49,7 +49,7 @@ class Family:
 COMMITS = Family(
     name="commits",
     skill="# Commit messages\n\nWrite the commit message for a change.\n\n- Use plain English.\n- Answer with the message alone.\n",
-    best='# Commit messages\n\nWrite the commit message for a change.\n\n- Use plain English.\n- Answer with the message alone.\n- Start the message with the words "change: ".\n- Write "Refs: none" at the end of the message.\n',
+    best='# Commit messages\n\nWrite the commit message for a change.\n\n- Use plain English.\n- Answer with the message alone.\n- Start the message with the words "change: ".\n- End the message with "[ok]".\n',
     ask="Write the commit message for this change: {}",
     subjects=[
         "the login form trims white space from the e-mail field",
@@ -89,7 +89,7 @@ COMMITS = Family(
     ],
     checks=[
         {"op": "regex", "arg": r"\A\s*`*\s*change: ", "hint": 'must start with "change: "'},
-        {"op": "contains", "arg": "Refs: none"},
+        {"op": "contains", "arg": "[ok]"},
     ],
 )
 

@@ -87,7 +87,6 @@ class Result:
     asks: int
     useful: int
     calls: int
-    optimizer_tokens: int
     minutes: float
 
     @property
@@ -151,7 +150,6 @@ def _one(family: Family, seed: int, arguments: argparse.Namespace) -> Result:
             asks=sum(len(note["raw_patches"]) for note in steps),
             useful=sum(_useful(note) for note in steps),
             calls=sum(sum(note["costs"]["calls"].values()) for note in notes if "costs" in note),
-            optimizer_tokens=0,
             minutes=minutes,
         )
 
